@@ -1,0 +1,155 @@
+//! The number type of the engine: `f64` for simulation, [`Dual`] for derivatives.
+//!
+//! A step is written once over [`Scalar`]. Run with [`Dual`] it takes the same branches, because every
+//! decision looks at [`Scalar::value`] only, and carries one directional derivative along: the derivative
+//! on the active set that the step has found.
+
+use nalgebra::{ClosedAddAssign, ClosedDivAssign, ClosedMulAssign, ClosedSubAssign, Vector3};
+use num_traits::{One, Zero};
+use std::fmt::Debug;
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+
+/// A real number, possibly with a tangent.
+pub trait Scalar:
+    nalgebra::Scalar
+    + Copy
+    + Zero
+    + One
+    + From<f64>
+    + ClosedAddAssign
+    + ClosedSubAssign
+    + ClosedMulAssign
+    + ClosedDivAssign
+    + Neg<Output = Self>
+{
+    /// The number without its tangent. All branches are taken on this.
+    fn value(self) -> f64;
+    /// Square root; the tangent at zero is taken as zero.
+    fn sqrt(self) -> Self;
+}
+
+impl Scalar for f64 {
+    #[inline(always)]
+    fn value(self) -> f64 {
+        self
+    }
+    #[inline(always)]
+    fn sqrt(self) -> f64 {
+        f64::sqrt(self)
+    }
+}
+
+/// `value + tangent * epsilon` with `epsilon^2 = 0`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dual {
+    /// The number itself.
+    pub value: f64,
+    /// Its derivative in the seeded direction.
+    pub tangent: f64,
+}
+
+impl Scalar for Dual {
+    fn value(self) -> f64 {
+        self.value
+    }
+    fn sqrt(self) -> Dual {
+        let root = self.value.sqrt();
+        let tangent = if root > 0.0 { self.tangent / (2.0 * root) } else { 0.0 };
+        Dual { value: root, tangent }
+    }
+}
+
+impl From<f64> for Dual {
+    fn from(value: f64) -> Dual {
+        Dual { value, tangent: 0.0 }
+    }
+}
+
+impl Add for Dual {
+    type Output = Dual;
+    fn add(self, other: Dual) -> Dual {
+        Dual { value: self.value + other.value, tangent: self.tangent + other.tangent }
+    }
+}
+
+impl Sub for Dual {
+    type Output = Dual;
+    fn sub(self, other: Dual) -> Dual {
+        Dual { value: self.value - other.value, tangent: self.tangent - other.tangent }
+    }
+}
+
+impl Mul for Dual {
+    type Output = Dual;
+    fn mul(self, other: Dual) -> Dual {
+        Dual {
+            value: self.value * other.value,
+            tangent: self.tangent * other.value + self.value * other.tangent,
+        }
+    }
+}
+
+impl Div for Dual {
+    type Output = Dual;
+    fn div(self, other: Dual) -> Dual {
+        let value = self.value / other.value;
+        Dual { value, tangent: (self.tangent - value * other.tangent) / other.value }
+    }
+}
+
+impl Neg for Dual {
+    type Output = Dual;
+    fn neg(self) -> Dual {
+        Dual { value: -self.value, tangent: -self.tangent }
+    }
+}
+
+macro_rules! assign {
+    ($($trait:ident $method:ident $operator:tt),*) => {$(
+        impl $trait for Dual {
+            fn $method(&mut self, other: Dual) {
+                *self = *self $operator other;
+            }
+        }
+    )*};
+}
+assign!(AddAssign add_assign +, SubAssign sub_assign -, MulAssign mul_assign *, DivAssign div_assign /);
+
+impl Zero for Dual {
+    fn zero() -> Dual {
+        Dual::from(0.0)
+    }
+    fn is_zero(&self) -> bool {
+        self.value == 0.0 && self.tangent == 0.0
+    }
+}
+
+impl One for Dual {
+    fn one() -> Dual {
+        Dual::from(1.0)
+    }
+}
+
+/// Euclidean length, for any scalar.
+#[inline]
+pub fn length<S: Scalar>(vector: &Vector3<S>) -> S {
+    vector.dot(vector).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dual_arithmetic_agrees_with_finite_differences() {
+        fn f<S: Scalar>(x: S) -> S {
+            (x * x + S::from(2.0)).sqrt() / (S::from(3.0) - x) - x
+        }
+        let x = 0.7;
+        let step = 1e-6;
+        let exact = f(Dual { value: x, tangent: 1.0 });
+        let difference = (f(x + step) - f(x - step)) / (2.0 * step);
+        assert_eq!(exact.value, f(x));
+        assert!((exact.tangent - difference).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,69 @@
+//! The constant part of a simulation: what is connected to what, shapes, laws, settings.
+
+use super::geometry::{NodeShape, SurfaceShape};
+use super::solver::SolverSettings;
+
+/// Everything that does not change between instantiation and the end of a simulation.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// Time stepping and solver settings.
+    pub settings: Settings,
+    /// Shapes of the nodes, in the order of [`super::State::nodes`].
+    pub nodes: Vec<NodeShape>,
+    /// Fixed surfaces.
+    pub surfaces: Vec<SurfaceShape>,
+    /// Contact pairs, in the order of [`super::State::contacts`].
+    pub contacts: Vec<ContactPair>,
+    /// Groups of nodes that can only influence one another through their own contacts.
+    pub islands: Vec<Island>,
+}
+
+/// How time is stepped.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Weight of the end of the step: 1/2 trapezoidal, 1 implicit Euler.
+    pub theta: f64,
+    /// A contact is active when `gap + gamma h gap_velocity <= 0`.
+    pub gamma: f64,
+    /// Split steps at impacts.
+    pub time_of_impact: bool,
+    /// Remove penetration at position level.
+    pub correction: bool,
+    /// Contact solver.
+    pub solver: SolverSettings,
+}
+
+/// A node that may touch a surface.
+#[derive(Clone, Debug)]
+pub struct ContactPair {
+    /// Index of the node.
+    pub node: usize,
+    /// Index of the surface.
+    pub surface: usize,
+}
+
+/// Nodes and contacts that are stepped together.
+#[derive(Clone, Debug)]
+pub struct Island {
+    /// Indices of the nodes.
+    pub nodes: Vec<usize>,
+    /// Indices of the contact pairs.
+    pub contacts: Vec<usize>,
+}
+
+impl System {
+    /// Joins the parts and groups nodes and contacts into islands.
+    pub fn new(
+        settings: Settings,
+        nodes: Vec<NodeShape>,
+        surfaces: Vec<SurfaceShape>,
+        contacts: Vec<ContactPair>,
+    ) -> System {
+        let mut islands: Vec<Island> =
+            (0..nodes.len()).map(|node| Island { nodes: vec![node], contacts: Vec::new() }).collect();
+        for (index, pair) in contacts.iter().enumerate() {
+            islands[pair.node].contacts.push(index);
+        }
+        System { settings, nodes, surfaces, contacts, islands }
+    }
+}

@@ -1,0 +1,9 @@
+//! contact-fmu packages a nonsmooth contact engine as an FMI 2.0 co-simulation FMU.
+//!
+//! Two flows: `model.toml -> Model -> variable table -> modelDescription.xml + library -> .fmu`
+//! ([`model`], [`variables`], `description`, `package`) and `doStep -> substeps -> contact problem -> outputs`
+//! ([`engine`]). Without the feature `cli` the crate is the engine side that the library inside the FMU is made of.
+
+pub mod engine;
+pub mod model;
+pub mod variables;

@@ -1,0 +1,140 @@
+//! The validated model: what a model file means, with every default filled in and every rule checked.
+//!
+//! It is what the builder packs into the FMU ([`packed`]) and what [`Model::assemble`] turns into the
+//! engine's constant [`System`](crate::engine::System) and initial [`State`](crate::engine::State).
+
+mod assemble;
+#[cfg(feature = "cli")]
+pub mod diagnostics;
+#[cfg(feature = "cli")]
+pub mod file;
+pub mod packed;
+#[cfg(feature = "cli")]
+pub mod validate;
+
+use serde::{Deserialize, Serialize};
+
+/// A validated model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    /// Model identifier of the FMU: a C identifier.
+    pub name: String,
+    /// One line for the reader.
+    pub description: String,
+    /// Default experiment.
+    pub experiment: Experiment,
+    /// Time stepping and solver.
+    pub engine: Engine,
+    /// Nodes, in file order.
+    pub nodes: Vec<Node>,
+    /// Surfaces, in file order.
+    pub surfaces: Vec<Surface>,
+    /// Contacts, in file order, wildcards expanded.
+    pub contacts: Vec<Contact>,
+}
+
+/// Default experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Experiment {
+    /// Stop time.
+    pub stop: f64,
+    /// Preferred communication step `H`.
+    pub step: f64,
+}
+
+/// Time stepping and solver settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Engine {
+    /// Internal step `h`.
+    pub step: f64,
+    /// Gravity.
+    pub gravity: [f64; 3],
+    /// Weight of the end of the step, 0..1.
+    pub theta: f64,
+    /// Activation looks `gamma h` ahead.
+    pub gamma: f64,
+    /// Split steps at impacts.
+    pub time_of_impact: bool,
+    /// Remove penetration at position level.
+    pub correction: bool,
+    /// Contact solver.
+    pub solver: Solver,
+    /// Relative natural residual that counts as solved.
+    pub tolerance: f64,
+    /// Limit of solver iterations.
+    pub max_iterations: u32,
+}
+
+/// Contact solver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Solver {
+    /// Chosen by problem, with fallbacks.
+    Auto,
+    /// Block nonsmooth Gauss-Seidel.
+    Nsgs,
+    /// Semismooth Newton.
+    Newton,
+}
+
+/// A point mass that the FMU owns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    /// Name, unique among nodes, surfaces and contacts.
+    pub name: String,
+    /// Mass.
+    pub mass: f64,
+    /// Shape around the position.
+    pub shape: NodeShape,
+    /// Initial position.
+    pub position: [f64; 3],
+    /// Initial velocity.
+    pub velocity: [f64; 3],
+}
+
+/// Shape of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum NodeShape {
+    /// A point.
+    Point,
+    /// A sphere.
+    Sphere {
+        /// Radius.
+        radius: f64,
+    },
+}
+
+/// A fixed surface.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Surface {
+    /// Name, unique among nodes, surfaces and contacts.
+    pub name: String,
+    /// Shape.
+    pub shape: SurfaceShape,
+    /// A point of the surface.
+    pub position: [f64; 3],
+}
+
+/// Shape of a surface.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum SurfaceShape {
+    /// Solid below the plane.
+    Plane {
+        /// Unit normal, out of the solid.
+        normal: [f64; 3],
+    },
+}
+
+/// A contact between a node and a surface.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Contact {
+    /// Name, unique among nodes, surfaces and contacts.
+    pub name: String,
+    /// Index of the node.
+    pub node: usize,
+    /// Index of the surface.
+    pub surface: usize,
+    /// Newton coefficient of restitution, 0..1.
+    pub restitution: f64,
+    /// Coefficient of cone friction, 0 for none.
+    pub mu: f64,
+}

@@ -1,0 +1,71 @@
+//! Reading and writing the engine's state through a variable's slot.
+
+use super::Slot;
+use crate::engine::{self, ContactMode, Scalar, State, System};
+
+/// Value of a real variable.
+pub fn get_real<S: Scalar>(slot: Slot, system: &System, state: &State<S>) -> S {
+    let mean = |impulse: S| {
+        if state.step.duration > 0.0 { impulse / S::from(state.step.duration) } else { S::zero() }
+    };
+    match slot {
+        Slot::Time => S::from(state.time),
+        Slot::NodePosition { node, axis } => state.nodes[node].position[axis],
+        Slot::NodeVelocity { node, axis } => state.nodes[node].velocity[axis],
+        Slot::ExternalForce { node, axis } => state.inputs[node].force[axis],
+        Slot::NodeForce { node, axis } => mean(state.nodes[node].contact_impulse[axis]),
+        Slot::NodeMass { node } => state.parameters.mass[node],
+        Slot::ContactGap { contact } => engine::gap(system, state, contact),
+        Slot::ContactNormalForce { contact } => mean(state.contacts[contact].normal_impulse),
+        Slot::ContactTangentialForce { contact, axis } => {
+            mean(state.contacts[contact].tangential_impulse[axis])
+        }
+        Slot::ContactImpulse { contact } => state.contacts[contact].normal_impulse,
+        Slot::ContactSlip { contact } => state.contacts[contact].slip,
+        Slot::ContactRestitution { contact } => state.parameters.restitution[contact],
+        Slot::ContactMu { contact } => state.parameters.mu[contact],
+        Slot::Residual => S::from(state.step.residual),
+        Slot::Penetration => S::from(state.step.penetration),
+        Slot::Energy => engine::mechanical_energy(state),
+        Slot::Dissipated => state.step.dissipated,
+        Slot::Gravity { axis } => state.parameters.gravity[axis],
+        Slot::EngineStep => S::from(state.parameters.step),
+        Slot::Iterations | Slot::Substeps | Slot::ContactState { .. } => {
+            S::from(f64::from(get_integer(slot, state)))
+        }
+    }
+}
+
+/// Value of an integer variable; zero for a slot that holds a real.
+pub fn get_integer<S: Scalar>(slot: Slot, state: &State<S>) -> i32 {
+    match slot {
+        Slot::Iterations => i32::try_from(state.step.iterations).unwrap_or(i32::MAX),
+        Slot::Substeps => i32::try_from(state.step.substeps).unwrap_or(i32::MAX),
+        Slot::ContactState { contact } => match state.contacts[contact].mode {
+            ContactMode::Open => 0,
+            ContactMode::Stick => 1,
+            ContactMode::Slip => 2,
+        },
+        _ => 0,
+    }
+}
+
+/// Writes a real variable. Returns false for a slot that only the engine writes.
+pub fn set_real<S: Scalar>(slot: Slot, state: &mut State<S>, value: S) -> bool {
+    let target = match slot {
+        Slot::NodePosition { node, axis } => &mut state.nodes[node].position[axis],
+        Slot::NodeVelocity { node, axis } => &mut state.nodes[node].velocity[axis],
+        Slot::ExternalForce { node, axis } => &mut state.inputs[node].force[axis],
+        Slot::NodeMass { node } => &mut state.parameters.mass[node],
+        Slot::ContactRestitution { contact } => &mut state.parameters.restitution[contact],
+        Slot::ContactMu { contact } => &mut state.parameters.mu[contact],
+        Slot::Gravity { axis } => &mut state.parameters.gravity[axis],
+        Slot::EngineStep => {
+            state.parameters.step = value.value();
+            return true;
+        }
+        _ => return false,
+    };
+    *target = value;
+    true
+}

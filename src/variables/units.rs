@@ -1,0 +1,73 @@
+//! Units of the variables, in Modelica spelling, with their SI base units and quantities.
+
+/// A unit of the variable table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Unit {
+    One,
+    Second,
+    Meter,
+    MeterPerSecond,
+    MeterPerSecondSquared,
+    Kilogram,
+    Newton,
+    NewtonSecond,
+    Joule,
+}
+
+/// Exponents of the SI base units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct BaseUnit {
+    pub kg: i32,
+    pub m: i32,
+    pub s: i32,
+}
+
+impl Unit {
+    /// Modelica spelling.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::One => "1",
+            Unit::Second => "s",
+            Unit::Meter => "m",
+            Unit::MeterPerSecond => "m/s",
+            Unit::MeterPerSecondSquared => "m/s2",
+            Unit::Kilogram => "kg",
+            Unit::Newton => "N",
+            Unit::NewtonSecond => "N.s",
+            Unit::Joule => "J",
+        }
+    }
+
+    /// Exponents of the SI base units.
+    pub fn base(self) -> BaseUnit {
+        let (kg, m, s) = match self {
+            Unit::One => (0, 0, 0),
+            Unit::Second => (0, 0, 1),
+            Unit::Meter => (0, 1, 0),
+            Unit::MeterPerSecond => (0, 1, -1),
+            Unit::MeterPerSecondSquared => (0, 1, -2),
+            Unit::Kilogram => (1, 0, 0),
+            Unit::Newton => (1, 1, -2),
+            Unit::NewtonSecond => (1, 1, -1),
+            Unit::Joule => (1, 2, -2),
+        };
+        BaseUnit { kg, m, s }
+    }
+
+    /// Quantity as named in Modelica.Units.SI; none for a plain number.
+    pub fn quantity(self) -> Option<&'static str> {
+        match self {
+            Unit::One => None,
+            Unit::Second => Some("Time"),
+            Unit::Meter => Some("Length"),
+            Unit::MeterPerSecond => Some("Velocity"),
+            Unit::MeterPerSecondSquared => Some("Acceleration"),
+            Unit::Kilogram => Some("Mass"),
+            Unit::Newton => Some("Force"),
+            Unit::NewtonSecond => Some("Impulse"),
+            Unit::Joule => Some("Energy"),
+        }
+    }
+}
