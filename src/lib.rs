@@ -5,5 +5,6 @@
 //! ([`engine`]). Without the feature `cli` the crate is the engine side that the library inside the FMU is made of.
 
 pub mod engine;
+pub mod log_categories;
 pub mod model;
 pub mod variables;

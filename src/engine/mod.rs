@@ -6,6 +6,7 @@
 pub mod derivative;
 mod energy;
 mod geometry;
+mod initial;
 mod scalar;
 mod solver;
 mod state;
@@ -14,6 +15,7 @@ mod system;
 
 pub use energy::mechanical_energy;
 pub use geometry::{NodeShape, SurfaceShape};
+pub use initial::{START_PENETRATION_TOLERANCE, start_penetration};
 pub use scalar::{Dual, Scalar};
 pub use solver::{SolverChoice, SolverSettings};
 pub use state::{
