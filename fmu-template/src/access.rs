@@ -206,8 +206,9 @@ pub unsafe fn get_absent(
     count: usize,
 ) -> Answer {
     // SAFETY: as promised by the caller.
-    for &reference in unsafe { arguments::input(references, count, "vr")? } {
+    if let Some(&reference) = unsafe { arguments::input(references, count, "vr")? }.first() {
         instance.find(reference, data_type)?;
+        unreachable!("the variable table has no {data_type}");
     }
     OK
 }
@@ -224,8 +225,9 @@ pub unsafe fn set_absent(
     count: usize,
 ) -> Answer {
     // SAFETY: as promised by the caller.
-    for &reference in unsafe { arguments::input(references, count, "vr")? } {
+    if let Some(&reference) = unsafe { arguments::input(references, count, "vr")? }.first() {
         instance.find_settable(reference, data_type)?;
+        unreachable!("the variable table has no {data_type} that may be set");
     }
     OK
 }
