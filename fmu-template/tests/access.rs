@@ -62,19 +62,22 @@ fn wrong_types_are_refused() {
     let integer = fmu.reference("ball_floor.state");
     assert_eq!(slave.get_references(&[integer]).0, fmi2Error);
     slave.expect_log(fmi2Error, &["ball_floor.state", "is Integer, not Real"]);
-    // SAFETY of the following: arrays of one entry.
-    let calls: [(&str, unsafe fn(fmi2Component, u32) -> fmi2Status, u32); 6] = [
-        ("is Real, not Integer", |c, vr| unsafe { fmi2GetInteger(c, &vr, 1, &mut 0) }, real),
-        ("is Real, not Boolean", |c, vr| unsafe { fmi2GetBoolean(c, &vr, 1, &mut 0) }, real),
-        ("is Integer, not String", |c, vr| unsafe { fmi2GetString(c, &vr, 1, &mut null()) }, integer),
-        ("is computed", |c, vr| unsafe { fmi2SetInteger(c, &vr, 1, &1) }, integer),
-        ("is Real, not Boolean", |c, vr| unsafe { fmi2SetBoolean(c, &vr, 1, &1) }, real),
-        ("is Real, not String", |c, vr| unsafe { fmi2SetString(c, &vr, 1, &c"".as_ptr()) }, real),
-    ];
-    for (reason, call, reference) in calls {
-        // SAFETY: a live instance.
-        assert_eq!(unsafe { call(slave.component, reference) }, fmi2Error);
-        slave.expect_log(fmi2Error, &[reason]);
+    // SAFETY: a live instance, arrays of one entry.
+    let calls = unsafe {
+        [
+            ("is Real, not Integer", fmi2GetInteger(slave.component, &real, 1, &mut 0)),
+            ("is Real, not Boolean", fmi2GetBoolean(slave.component, &real, 1, &mut 0)),
+            ("is Integer, not String", fmi2GetString(slave.component, &integer, 1, &mut null())),
+            ("is computed", fmi2SetInteger(slave.component, &integer, 1, &1)),
+            ("is Real, not Boolean", fmi2SetBoolean(slave.component, &real, 1, &1)),
+            ("is Real, not String", fmi2SetString(slave.component, &real, 1, &c"".as_ptr())),
+        ]
+    };
+    let lines = slave.log();
+    assert_eq!(lines.len(), calls.len());
+    for ((reason, status), line) in calls.into_iter().zip(lines) {
+        assert_eq!((status, line.status), (fmi2Error, fmi2Error));
+        assert!(line.message.contains(reason), "{}", line.message);
     }
 }
 
