@@ -5,7 +5,10 @@ mod auto;
 mod linear;
 mod newton;
 mod nsgs;
+mod report;
 mod sensitivity;
+
+pub use report::{Report, Status};
 
 use super::problem::cone::ConeProblem;
 use super::problem::residual::natural_residual;
