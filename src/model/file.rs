@@ -53,16 +53,18 @@ pub fn schema() -> Schema {
 
 /// TOML has no null: an optional key is one that may be left out.
 fn remove_null(schema: &mut Schema) {
-    let null = || serde_json::json!("null");
+    if schema.get("default").is_some_and(|default| default.is_null()) {
+        schema.remove("default");
+    }
     if let Some(types) = schema.get_mut("type").and_then(|types| types.as_array_mut()) {
-        types.retain(|name| *name != null());
+        types.retain(|name| name != "null");
         if let [only] = types.as_slice() {
             let only = only.clone();
             schema.insert("type".to_owned(), only);
         }
     }
     if let Some(options) = schema.get_mut("anyOf").and_then(|options| options.as_array_mut()) {
-        options.retain(|option| option["type"] != null());
+        options.retain(|option| option["type"] != "null");
         if let [serde_json::Value::Object(only)] = options.as_slice() {
             let only = only.clone();
             schema.remove("anyOf");

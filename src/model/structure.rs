@@ -63,6 +63,9 @@ pub(super) fn syntax_problems(source: &str, errors: &[toml::de::Error]) -> Vec<P
 
 fn syntax_problem(source: &str, span: Range<usize>, message: &str) -> Problem {
     let text = source.get(span.clone()).unwrap_or_default();
+    if text.contains(|character: char| character.is_control() && !character.is_whitespace()) {
+        return Problem::at(span, "control characters are not allowed").hint("a model file is TOML text");
+    }
     if message.starts_with("string values must be quoted") {
         return if text.is_empty() {
             Problem::at(span, "a value is missing after `=`")
@@ -116,7 +119,7 @@ impl Place {
     /// For messages.
     fn name(&self) -> String {
         match (self.section.as_str(), self.key.as_str()) {
-            ("", _) => "the file".to_owned(),
+            ("", _) => "the top level".to_owned(),
             (section, "") => section.to_owned(),
             (_, key) => format!("`{key}`"),
         }
@@ -178,7 +181,8 @@ impl Checker<'_> {
     fn variant(&mut self, table: &DeTable, span: Range<usize>, schema: &Value, place: &Place) {
         let variants = schema["oneOf"].as_array().map(Vec::as_slice).unwrap_or_default();
         let known: Vec<&str> = variants.iter().flat_map(property_names).collect();
-        if table.len() != 1 {
+        let all_known = table.keys().all(|key| known.contains(&key.get_ref().as_ref()));
+        if all_known && table.len() != 1 {
             let message = format!("{} must have exactly one key, found {}", place.name(), table.len());
             self.problems.push(Problem::at(span, message).hint(suggestion("", &known, "`", "known keys")));
         }
@@ -194,7 +198,7 @@ impl Checker<'_> {
     fn array(&mut self, array: &DeArray, span: Range<usize>, schema: &Value, place: &Place) {
         if schema["minItems"].as_u64().is_some_and(|length| length != array.len() as u64) {
             let message =
-                format!("{} must be {}, found {} of them", place.name(), expected(schema), array.len());
+                format!("{} must be {}, found an array of {}", place.name(), expected(schema), array.len());
             self.report(span, message, schema);
         }
         for (index, item) in array.iter().enumerate() {
@@ -202,7 +206,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `number` is none when no number type can hold it.
+    /// `number` is none when it is a whole number that no integer type holds.
     fn number(
         &mut self,
         number: Option<f64>,
@@ -212,10 +216,16 @@ impl Checker<'_> {
         place: &Place,
     ) {
         let bound = |name: &str| schema[name].as_f64();
-        let Some(number) = number.filter(|number| number.is_finite()) else {
-            self.report(span, format!("{} must be a finite number, found {written}", place.name()), schema);
+        let Some(number) = number else {
+            let message = format!("{} has more digits than a whole number may have", place.name());
+            self.problems
+                .push(Problem::at(span, message).hint("write it with a decimal point or an exponent"));
             return;
         };
+        if !number.is_finite() {
+            self.report(span, format!("{} must be a finite number, found {written}", place.name()), schema);
+            return;
+        }
         let allowed = bound("minimum").is_none_or(|min| number >= min)
             && bound("exclusiveMinimum").is_none_or(|min| number > min)
             && bound("maximum").is_none_or(|max| number <= max)
@@ -357,6 +367,9 @@ fn range(schema: &Value) -> String {
     let above = bound("exclusiveMinimum").map(|min| format!("above {min}"));
     let max = bound("maximum").map(|max| format!("at most {max}"));
     let below = bound("exclusiveMaximum").map(|max| format!("below {max}"));
+    if let (Some(min), Some(max)) = (bound("minimum"), bound("maximum")) {
+        return format!("from {min} to {max}");
+    }
     [min, above, max, below].into_iter().flatten().collect::<Vec<_>>().join(" and ")
 }
 

@@ -22,58 +22,17 @@ const WILDCARD: &str = "*";
 /// Names of FMU variables, and of the fixed frame.
 const RESERVED_NAMES: [&str; 4] = ["engine", "gravity", "time", "ground"];
 
-const C_KEYWORDS: [&str; 44] = [
-    "auto",
-    "break",
-    "case",
-    "char",
-    "const",
-    "continue",
-    "default",
-    "do",
-    "double",
-    "else",
-    "enum",
-    "extern",
-    "float",
-    "for",
-    "goto",
-    "if",
-    "inline",
-    "int",
-    "long",
-    "register",
-    "restrict",
-    "return",
-    "short",
-    "signed",
-    "sizeof",
-    "static",
-    "struct",
-    "switch",
-    "typedef",
-    "union",
-    "unsigned",
-    "void",
-    "volatile",
-    "while",
-    "_Alignas",
-    "_Alignof",
-    "_Atomic",
-    "_Bool",
-    "_Complex",
-    "_Generic",
-    "_Imaginary",
-    "_Noreturn",
-    "_Static_assert",
-    "_Thread_local",
-];
+const C_KEYWORDS: &str = "\
+    auto break case char const continue default do double else enum extern float for goto if \
+    inline int long register restrict return short signed sizeof static struct switch typedef \
+    union unsigned void volatile while _Alignas _Alignof _Atomic _Bool _Complex _Generic \
+    _Imaginary _Noreturn _Static_assert _Thread_local";
 
 /// What is wrong with `name` as the name of a model, if anything.
 pub fn model_name_fault(name: &str) -> Option<&'static str> {
     if !is_identifier(name) {
         Some("is not a C identifier: use letters, digits and _, and start with a letter or _")
-    } else if C_KEYWORDS.contains(&name) {
+    } else if C_KEYWORDS.split_whitespace().any(|keyword| keyword == name) {
         Some("is a keyword of C: choose another name")
     } else {
         None
@@ -289,12 +248,14 @@ impl<'a> Validator<'a> {
                     problem.hint("remove one of the two entries")
                 });
             }
-            entries.push((index, entry, pairs));
+            // An entry with a wildcard cannot have a name.
+            let name = entry.name.as_ref().filter(|_| named == 2);
+            entries.push((index, entry, name, pairs));
         }
         let mut contacts = Vec::new();
-        for (index, entry, pairs) in entries {
+        for (index, entry, name, pairs) in entries {
             for pair in pairs.into_iter().filter(|pair| claims[pair].entry == index) {
-                let contact = self.contact(file, entry, pair);
+                let contact = self.contact(file, entry, name, pair);
                 contacts.push(contact);
             }
         }
@@ -382,9 +343,10 @@ impl<'a> Validator<'a> {
         &mut self,
         file: &ModelFile,
         entry: &ContactEntry,
+        given_name: Option<&Spanned<String>>,
         (node, surface): (usize, usize),
     ) -> Contact {
-        let (name, span) = match &entry.name {
+        let (name, span) = match given_name {
             Some(name) => (name.get_ref().clone(), name.span()),
             None => {
                 let (node, surface) = (file.node[node].name.get_ref(), file.surface[surface].name.get_ref());
@@ -398,7 +360,7 @@ impl<'a> Validator<'a> {
             (None, false) => None,
         };
         if let Some(kind) = taken_by {
-            let hint = if entry.name.is_some() { UNIQUE_NAMES } else { "give this contact a `name`" };
+            let hint = if given_name.is_some() { UNIQUE_NAMES } else { "give this contact a `name`" };
             self.problems.push(
                 Problem::at(span, format!("the name `{name}` is already taken by a {kind}")).hint(hint),
             );
