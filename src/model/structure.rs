@@ -47,18 +47,12 @@ pub(super) fn check(file: &DeTable, schema: &Value) -> Vec<Problem> {
 
 /// Errors of the TOML syntax: one a line, because what follows on a line is often a consequence.
 pub(super) fn syntax_problems(source: &str, errors: &[toml::de::Error]) -> Vec<Problem> {
-    let mut errors: Vec<_> = errors.iter().map(|error| (error.span(), error.message())).collect();
-    errors.sort_by_key(|(span, _)| span.as_ref().map(|span| span.start));
-    let line =
-        |span: &Option<Range<usize>>| span.as_ref().map(|span| source[..span.start].matches('\n').count());
-    errors.dedup_by_key(|(span, _)| line(span));
+    let mut errors: Vec<_> =
+        errors.iter().map(|error| (error.span().unwrap_or_default(), error.message())).collect();
+    errors.sort_by_key(|(span, _)| span.start);
     errors
-        .into_iter()
-        .map(|(span, message)| match span {
-            Some(span) => syntax_problem(source, span, message),
-            None => Problem::of_file(message),
-        })
-        .collect()
+        .dedup_by(|(span, _), (previous, _)| !source.as_bytes()[previous.start..span.start].contains(&b'\n'));
+    errors.into_iter().map(|(span, message)| syntax_problem(source, span, message)).collect()
 }
 
 fn syntax_problem(source: &str, span: Range<usize>, message: &str) -> Problem {
@@ -76,9 +70,11 @@ fn syntax_problem(source: &str, span: Range<usize>, message: &str) -> Problem {
     if message == "duplicate key" {
         return Problem::at(span, format!("`{text}` is written twice in the same table"));
     }
-    let decimal_comma = source[span.start..].starts_with(',')
-        && source[..span.start].ends_with(|digit: char| digit.is_ascii_digit())
-        && source[span.start + 1..].starts_with(|digit: char| digit.is_ascii_digit());
+    let is_digit = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_digit());
+    let byte = |at: usize| source.as_bytes().get(at).copied();
+    let decimal_comma = byte(span.start) == Some(b',')
+        && is_digit(span.start.checked_sub(1).and_then(byte))
+        && is_digit(byte(span.start + 1));
     let problem = Problem::at(span, message);
     if decimal_comma { problem.hint("decimals are written with a point: 1.5") } else { problem }
 }
