@@ -96,7 +96,7 @@ pub struct StepRecord<S: Scalar> {
     pub residual: f64,
     /// Deepest penetration seen at the end of a substep, before correction.
     pub penetration: f64,
-    /// Energy taken by impacts and friction since the start of the simulation.
+    /// Energy taken by impacts, friction and position correction since the start of the simulation.
     pub dissipated: S,
 }
 
@@ -204,6 +204,20 @@ impl<S: Scalar> NodeInput<S> {
             tail = (tail + derivative) * S::from(elapsed / (index + 1) as f64);
         }
         self.force + tail
+    }
+}
+
+impl<S: Scalar> StepRecord<S> {
+    /// Before the first step.
+    pub fn none() -> StepRecord<S> {
+        StepRecord {
+            duration: 0.0,
+            substeps: 0,
+            iterations: 0,
+            residual: 0.0,
+            penetration: 0.0,
+            dissipated: S::zero(),
+        }
     }
 }
 

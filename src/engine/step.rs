@@ -1,17 +1,40 @@
 //! One communication step: cut into equal substeps, each island advanced on its own.
 
-use super::geometry::proximity;
+use super::contact::{Impulse, Touch};
+use super::problem::cone::ConeProblem;
 use super::scalar::Scalar;
-use super::state::{State, StepRecord};
+use super::scheme::IslandStep;
+use super::solver::{Solvable, SolverScratch};
+use super::state::{ContactRecord, State, StepRecord};
 use super::system::System;
+use nalgebra::{Matrix3, Vector3};
 use thiserror::Error;
 
 /// Most substeps that one communication step may be cut into.
 pub const MAX_SUBSTEPS: f64 = 1e7;
 
-/// Scratch memory of a step.
+/// A communication step may be longer than a whole number of internal steps by this part of one, so that
+/// round-off in the master's step does not add a substep.
+const SUBSTEP_SLACK: f64 = 1e-6;
+
+/// Scratch memory of a step, allocated once.
 pub struct Workspace<S> {
-    scratch: Vec<S>,
+    /// Acceleration without contact, by node.
+    pub(super) acceleration: Vec<Vector3<S>>,
+    /// Proposed velocity, by node.
+    pub(super) velocity: Vec<Vector3<S>>,
+    /// Contact pairs of the island at hand.
+    pub(super) touches: Vec<Touch<S>>,
+    /// Those that act, as positions in `touches`.
+    pub(super) active: Vec<usize>,
+    /// Proposed impulses of the active contacts.
+    pub(super) impulses: Vec<Impulse<S>>,
+    /// Local frames of the active contacts.
+    pub(super) frames: Vec<Matrix3<S>>,
+    /// Contact problem of the active contacts, and its unknowns.
+    pub(super) problem: ConeProblem<S>,
+    pub(super) unknowns: Vec<S>,
+    pub(super) solver: SolverScratch,
 }
 
 /// How good a finished step is.
@@ -45,46 +68,58 @@ pub enum StepError {
 
 impl<S: Scalar> Workspace<S> {
     /// Scratch memory for steps of `system`.
-    pub fn new(_system: &System) -> Workspace<S> {
-        Workspace { scratch: Vec::new() }
-    }
-}
-
-impl<S: Scalar> StepRecord<S> {
-    /// Before the first step.
-    pub fn none() -> StepRecord<S> {
-        StepRecord {
-            duration: 0.0,
-            substeps: 0,
-            iterations: 0,
-            residual: 0.0,
-            penetration: 0.0,
-            dissipated: S::zero(),
+    pub fn new(system: &System) -> Workspace<S> {
+        let nodes = system.nodes.len();
+        let contacts = system.islands.iter().map(|island| island.contacts.len()).max().unwrap_or(0);
+        // A lone contact is solved in closed form and needs no matrices.
+        let coupled = if contacts > 1 { contacts } else { 0 };
+        Workspace {
+            acceleration: vec![Vector3::zeros(); nodes],
+            velocity: vec![Vector3::zeros(); nodes],
+            touches: Vec::with_capacity(contacts),
+            active: Vec::with_capacity(contacts),
+            impulses: Vec::with_capacity(contacts),
+            frames: Vec::with_capacity(coupled),
+            problem: ConeProblem::with_capacity(coupled),
+            unknowns: Vec::with_capacity(3 * coupled),
+            solver: SolverScratch::with_capacity(coupled),
         }
     }
 }
 
-/// Signed distance of a contact pair.
-pub fn gap<S: Scalar>(system: &System, state: &State<S>, contact: usize) -> S {
-    let pair = &system.contacts[contact];
-    proximity(&system.nodes[pair.node], &state.nodes[pair.node].position, &system.surfaces[pair.surface]).gap
-}
-
 /// Advances the state by `duration > 0`. Does not touch `state.time`: the caller knows the exact time.
-pub fn advance<S: Scalar>(
-    _system: &System,
+pub fn advance<S: Solvable>(
+    system: &System,
     state: &mut State<S>,
     workspace: &mut Workspace<S>,
     duration: f64,
 ) -> Result<Quality, StepError> {
-    workspace.scratch.clear();
-    let gravity = state.parameters.gravity;
-    for (index, node) in state.nodes.iter_mut().enumerate() {
-        let a = gravity + state.inputs[index].at(0.5 * duration) / state.parameters.mass[index];
-        let dt = S::from(duration);
-        node.position += (node.velocity + a * (dt * S::from(0.5))) * dt;
-        node.velocity += a * dt;
+    let step = state.parameters.step;
+    let needed = (duration / step - SUBSTEP_SLACK).ceil().max(1.0);
+    if needed > MAX_SUBSTEPS {
+        return Err(StepError::TooManySubsteps { duration, step, needed });
     }
-    state.step.duration = duration;
-    Ok(Quality::Solved)
+    let substeps = needed as u32;
+    let length = duration / needed;
+    begin(state, duration, substeps);
+    for substep in 0..substeps {
+        let offset = f64::from(substep) * length;
+        for island in &system.islands {
+            IslandStep { system, island, state, workspace, length, offset }.run();
+        }
+    }
+    if !state.is_finite() {
+        return Err(StepError::NotFinite);
+    }
+    let solved = state.step.residual <= system.settings.solver.tolerance;
+    Ok(if solved { Quality::Solved } else { Quality::Inaccurate })
+}
+
+fn begin<S: Scalar>(state: &mut State<S>, duration: f64, substeps: u32) {
+    let dissipated = state.step.dissipated;
+    state.step = StepRecord { duration, substeps, dissipated, ..StepRecord::none() };
+    state.contacts.fill(ContactRecord::open());
+    for node in &mut state.nodes {
+        node.contact_impulse = Vector3::zeros();
+    }
 }

@@ -326,7 +326,7 @@ impl Rows<'_> {
             ("engine.energy", "Kinetic and gravitational energy", Slot::Energy, Kind::Real(Unit::Joule)),
             (
                 "engine.dissipated",
-                "Energy taken by impacts and friction since the start",
+                "Energy taken by contact since the start",
                 Slot::Dissipated,
                 Kind::Real(Unit::Joule),
             ),

@@ -1,0 +1,25 @@
+//! Newton's impact law: `U_N+ >= -e U_N-`, with equality where there is an impulse.
+//!
+//! Written as `u_N = U_N+ + e U_N-`, it is the normal row `0 <= p_N _|_ u_N >= 0` of the contact problem.
+//! [Fancello 2012, 3.1.1; Moreau 1988]
+
+use crate::engine::scalar::Scalar;
+
+/// What restitution adds to the normal velocity in the contact problem.
+#[inline]
+pub fn shift<S: Scalar>(restitution: S, normal_velocity_before: S) -> S {
+    restitution * normal_velocity_before
+}
+
+/// Largest rebound speed for which a contact counts as closed.
+///
+/// After a rebound with speed `u` under the pressing acceleration `a < 0`, infinitely many bounces end after
+/// `2 u / (|a| (1 - e))`. Bounces that end within a 64th of the step are not resolved one by one.
+#[inline]
+pub fn resting_speed(restitution: f64, normal_acceleration: f64, step: f64) -> f64 {
+    const UNRESOLVED_PART_OF_STEP: f64 = 1.0 / 64.0;
+    // Elastic bounces never end by themselves: only round-off is cut off there.
+    const ROUND_OFF: f64 = 1e-9;
+    let part = (0.5 * (1.0 - restitution) * UNRESOLVED_PART_OF_STEP).max(ROUND_OFF);
+    (-normal_acceleration).max(0.0) * step * part
+}

@@ -1,0 +1,4 @@
+//! Contact problems and their independent check.
+
+pub mod cone;
+pub mod residual;

@@ -1,0 +1,16 @@
+"""Run as a program: continues an FMU from serialized bytes and prints its real outputs as exact numbers."""
+
+import json
+import sys
+from pathlib import Path
+
+from masters import real_outputs, slave
+
+if __name__ == "__main__":
+    fmu, state_file, first, count = sys.argv[1:]
+    with slave(fmu) as one:
+        state = one.deSerializeFMUState(Path(state_file).read_bytes())
+        one.setFMUState(state)
+        rows = one.steps(int(first), int(first) + int(count), 1e-3, real_outputs(fmu))
+        one.freeFMUState(state)
+    print(json.dumps([[value.hex() for value in row] for row in rows]))

@@ -1,0 +1,61 @@
+"""Small helpers over FMPy's low-level interface."""
+
+from contextlib import contextmanager
+
+from fmpy import extract, read_model_description
+from fmpy.fmi2 import FMU2Slave
+
+
+class Slave(FMU2Slave):
+    """An instance that knows its variables by name."""
+
+    def __init__(self, description, folder, instance="slave"):
+        super().__init__(
+            guid=description.guid,
+            unzipDirectory=folder,
+            modelIdentifier=description.coSimulation.modelIdentifier,
+            instanceName=instance,
+        )
+        self.references = {variable.name: variable.valueReference for variable in description.modelVariables}
+
+    def initialize(self, start=0.0):
+        self.instantiate()
+        self.setupExperiment(startTime=start)
+        self.enterInitializationMode()
+        self.exitInitializationMode()
+
+    def real(self, *names):
+        return self.getReal([self.references[name] for name in names])
+
+    def set(self, **values):
+        self.setReal([self.references[name] for name in values], list(values.values()))
+
+    def set_named(self, values):
+        self.setReal([self.references[name] for name in values], list(values.values()))
+
+    def steps(self, first, last, step, names):
+        """Steps from `first * step` to `last * step` and returns the values after each."""
+        rows = []
+        for k in range(first, last):
+            self.doStep(k * step, step)
+            rows.append(self.real(*names))
+        return rows
+
+
+@contextmanager
+def slave(fmu, instance="slave"):
+    """An initialized instance, terminated and freed at the end."""
+    description = read_model_description(fmu)
+    one = Slave(description, extract(fmu), instance)
+    one.initialize()
+    try:
+        yield one
+    finally:
+        one.terminate()
+        one.freeInstance()
+
+
+def real_outputs(fmu):
+    """Names of all real outputs."""
+    variables = read_model_description(fmu).modelVariables
+    return [variable.name for variable in variables if variable.causality == "output" and variable.type == "Real"]

@@ -1,0 +1,55 @@
+"""libcosim runs the FMUs and gets the numbers of `contact-fmu simulate`."""
+
+import numpy as np
+from conftest import MODELS
+from fmpy import read_model_description
+from libcosimpy.CosimEnums import CosimVariableType
+from libcosimpy.CosimExecution import CosimExecution
+from libcosimpy.CosimObserver import CosimObserver
+from libcosimpy.CosimSlave import CosimLocalSlave
+
+
+def test_same_numbers_as_simulate(fmus, model):
+    fmu = fmus.fmu(model)
+    ours = fmus.simulated(model)
+    outputs = [
+        variable
+        for variable in read_model_description(fmu).modelVariables
+        if variable.causality == "output" and variable.type == "Real"
+    ]
+    steps = len(ours["time"]) - 1
+    execution = CosimExecution.from_step_size(step_size=int(1e6))
+    index = execution.add_local_slave(CosimLocalSlave(fmu_path=fmu, instance_name=model))
+    observer = CosimObserver.create_time_series(buffer_size=steps + 1)
+    assert execution.add_observer(observer)
+    for variable in outputs:
+        assert observer.start_time_series(index, variable.valueReference, CosimVariableType.REAL)
+    assert execution.simulate_until(target_time=steps * int(1e6))
+    for variable in outputs:
+        times, numbers, samples = observer.time_series_real_samples(
+            index, variable.valueReference, from_step=1, sample_count=steps
+        )
+        assert len(samples) == steps
+        np.testing.assert_allclose(
+            samples, ours[variable.name][1:], rtol=0, atol=1e-9, err_msg=variable.name
+        )
+
+
+def test_two_slaves_of_one_fmu_do_not_disturb_each_other(fmus):
+    fmu = fmus.fmu("bouncing_ball")
+    ours = fmus.simulated("bouncing_ball")["ball.r[3]"]
+    reference = {v.name: v.valueReference for v in read_model_description(fmu).modelVariables}["ball.r[3]"]
+    execution = CosimExecution.from_step_size(step_size=int(1e6))
+    slaves = [
+        execution.add_local_slave(CosimLocalSlave(fmu_path=fmu, instance_name=name)) for name in ("one", "two")
+    ]
+    observer = CosimObserver.create_last_value()
+    execution.add_observer(observer)
+    for k in range(1, 1001):
+        execution.step()
+        for index in slaves:
+            assert observer.last_real_values(index, [reference])[0] == ours[k]
+
+
+def test_every_model_is_covered():
+    assert len(MODELS) >= 5
