@@ -19,7 +19,7 @@ use crate::abi::{fmi2Boolean, fmi2Real, fmi2Status};
 use crate::guard::{Answer, OK, Refusal};
 use crate::instance::Instance;
 use crate::logger::Category;
-use contact_fmu::engine::{self, Quality};
+use contact_fmu::engine::{self, Quality, State};
 use contact_fmu::variables::{self, Slot};
 
 /// Allowed difference between the master's time and ours, relative to the time.
@@ -37,7 +37,7 @@ pub fn do_step(
 ) -> Answer {
     check_arguments(instance.run.state.time, point, step)?;
     let run = &mut instance.run;
-    instance.undo.clone_from(&run.state);
+    State::clone_from(&mut instance.undo, &run.state);
     match engine::advance(&instance.system, &mut run.state, &mut instance.workspace, step) {
         Ok(quality) => {
             run.state.time = point + step;
@@ -52,7 +52,7 @@ pub fn do_step(
             }
         }
         Err(error) => {
-            std::mem::swap(&mut run.state, &mut instance.undo);
+            std::mem::swap(&mut run.state, &mut *instance.undo);
             Err(Refusal::discard(format!("{error} (step of {step} s from {point} s; nothing was changed)")))
         }
     }

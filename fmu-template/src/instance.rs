@@ -33,8 +33,8 @@ pub struct Instance {
     pub initial: State<f64>,
     /// Where the simulation is.
     pub run: Run,
-    /// The state before a step that is under way.
-    pub undo: State<f64>,
+    /// The state before a step that is under way. Boxed like [`Run::before`], with which it changes places.
+    pub undo: Box<State<f64>>,
     /// Scratch memory of a step.
     pub workspace: Workspace<f64>,
 }
@@ -47,7 +47,7 @@ pub struct Run {
     /// Parameters, inputs, motion, time.
     pub state: State<f64>,
     /// The same before the last step, with the inputs and parameters that the step used.
-    pub before: State<f64>,
+    pub before: Box<State<f64>>,
 }
 
 impl Run {
@@ -71,8 +71,8 @@ impl Instance {
             variables,
             workspace: Workspace::new(&system),
             system,
-            run: Run { mode: Mode::Instantiated, state: initial.clone(), before: initial.clone() },
-            undo: initial.clone(),
+            run: Run { mode: Mode::Instantiated, state: initial.clone(), before: Box::new(initial.clone()) },
+            undo: Box::new(initial.clone()),
             initial,
         }
     }

@@ -9,7 +9,7 @@
 use crate::abi::{fmi2Boolean, fmi2False, fmi2Real};
 use crate::guard::{Answer, OK, Refusal};
 use crate::instance::Instance;
-use contact_fmu::engine;
+use contact_fmu::engine::{self, State};
 use contact_fmu::variables::Slot;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -187,7 +187,7 @@ pub fn terminate(instance: &mut Instance) -> Answer {
 /// Any mode to instantiated, with everything as after fmi2Instantiate except the logging settings.
 pub fn reset(instance: &mut Instance) -> Answer {
     instance.run.state.clone_from(&instance.initial);
-    instance.run.before.clone_from(&instance.initial);
+    State::clone_from(&mut instance.run.before, &instance.initial);
     instance.run.mode = Mode::Instantiated;
     OK
 }

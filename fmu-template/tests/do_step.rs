@@ -3,6 +3,7 @@
 mod common;
 
 use common::*;
+use contact_fmu::model::{Surface, SurfaceShape};
 
 #[test]
 fn a_ball_falls_and_bounces() {
@@ -141,4 +142,29 @@ fn steps_of_any_length_make_the_same_flight() {
         time += step;
         assert!((slave.get("ball.r[3]") - (1.001 - 5.0 * time * time)).abs() < 1e-9, "{step}");
     }
+}
+
+#[test]
+fn an_inexact_contact_solution_is_a_warning_with_its_residual() {
+    let mut model = bouncing_ball();
+    let slope = 0.5_f64.sqrt();
+    model.surfaces = [-slope, slope]
+        .map(|x| Surface {
+            name: format!("slope {x}"),
+            shape: SurfaceShape::Plane { normal: [x, 0.0, slope] },
+            position: [0.0; 3],
+        })
+        .to_vec();
+    model.contacts.push(model.contacts[0].clone());
+    model.contacts[1].surface = 1;
+    model.nodes[0].position = [0.0, 0.0, 0.2 / slope];
+    model.nodes[0].velocity = [0.3, 0.2, -1.0];
+    model.engine.max_iterations = 1;
+    model.engine.tolerance = 1e-300;
+    let fmu = Fmu::new(&model);
+    let slave = Slave::started(&fmu);
+    assert_eq!(slave.step(0.0, 1e-3), fmi2Warning);
+    let residual = slave.get("engine.residual");
+    slave.expect_log(fmi2Warning, &["fmi2DoStep", &format!("{residual:e}"), "1e-300"]);
+    assert_eq!(slave.get("time"), 1e-3);
 }

@@ -6,16 +6,13 @@ use super::file::{
     SurfaceEntry, SurfaceShapeEntry,
 };
 use super::{Contact, Engine, Experiment, Model, Node, NodeShape, Solver, Surface, SurfaceShape};
-use crate::engine::{MAX_SUBSTEPS, gap};
+use crate::engine::{MAX_SUBSTEPS, START_PENETRATION_TOLERANCE, gap};
 use nalgebra::Vector3;
 use std::collections::{HashMap, HashSet};
 use toml::Spanned;
 
 /// Most contacts that a model may have, wildcards expanded.
 pub const MAX_CONTACTS: usize = 1_000_000;
-
-/// A node may start this deep inside a surface, in m: less is rounding.
-pub const START_DEPTH_TOLERANCE: f64 = 1e-9;
 
 const WILDCARD: &str = "*";
 
@@ -379,7 +376,7 @@ impl<'a> Validator<'a> {
         for (index, contact) in model.contacts.iter().enumerate() {
             let SurfaceShape::Plane { normal } = model.surfaces[contact.surface].shape;
             let depth = -gap(&system, &state, index);
-            if normal == [0.0; 3] || depth <= START_DEPTH_TOLERANCE {
+            if normal == [0.0; 3] || depth <= START_PENETRATION_TOLERANCE {
                 continue;
             }
             let entry = &file.node[contact.node];

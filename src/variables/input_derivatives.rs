@@ -18,6 +18,6 @@ pub fn set_input_derivative<S: Scalar>(slot: Slot, state: &mut State<S>, order: 
 /// Sets the derivatives of all inputs to zero and keeps the inputs.
 pub fn clear_input_derivatives<S: Scalar>(state: &mut State<S>) {
     for input in &mut state.inputs {
-        *input = NodeInput { force: input.force, ..NodeInput::zero() };
+        input.derivatives = NodeInput::zero().derivatives;
     }
 }
