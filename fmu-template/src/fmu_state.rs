@@ -80,9 +80,12 @@ pub unsafe fn free(_: &mut Instance, place: *mut fmi2FMUstate) -> Answer {
     if !place.is_null() {
         // SAFETY: as promised by the caller.
         let saved = unsafe { SavedState::find(*place)? };
-        saved.magic = 0;
-        // SAFETY: `give` made it with a Box.
-        drop(unsafe { Box::from_raw(saved) });
+        // SAFETY: an exclusive reference; volatile because nothing but a wrong later call reads it. `give` made
+        // the saved state with a Box.
+        unsafe {
+            std::ptr::write_volatile(&mut saved.magic, 0);
+            drop(Box::from_raw(saved));
+        }
         *place = std::ptr::null_mut();
     }
     OK
