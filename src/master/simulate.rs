@@ -147,6 +147,7 @@ struct Schedule {
     stop: f64,
     step: f64,
     steps: u64,
+    equal_steps: bool,
 }
 
 impl Schedule {
@@ -184,12 +185,12 @@ impl Schedule {
         if stop > start {
             steps = steps.max(1);
         }
-        let schedule = Schedule { start, stop, step, steps };
-        let fixed_step = description
+        let equal_steps = description
             .co_simulation
             .as_ref()
             .is_some_and(|interface| !interface.can_handle_variable_communication_step_size);
-        if fixed_step && steps > 0 && schedule.length(steps - 1) < step * (1.0 - NEGLIGIBLE_STEP) {
+        let schedule = Schedule { start, stop, step, steps, equal_steps };
+        if equal_steps && steps > 0 && schedule.length(steps - 1) < step * (1.0 - NEGLIGIBLE_STEP) {
             observer.message("the last step is shorter, but the FMU says it takes equal steps only");
         }
         Ok(schedule)
@@ -199,9 +200,11 @@ impl Schedule {
         if k == self.steps { self.stop } else { self.start + k as f64 * self.step }
     }
 
-    /// Length of step `k`: the very number that was asked for, not a difference of rounded times.
+    /// Length of step `k`: between its communication points, so that the steps add up to the time, as other
+    /// masters do it; the very number that was asked for where the FMU takes equal steps only.
     fn length(&self, k: u64) -> f64 {
-        if k + 1 == self.steps { self.step.min(self.stop - self.time(k)) } else { self.step }
+        let between = self.time(k + 1) - self.time(k);
+        if self.equal_steps && between > self.step * (1.0 - NEGLIGIBLE_STEP) { self.step } else { between }
     }
 }
 
