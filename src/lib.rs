@@ -6,4 +6,6 @@
 
 pub mod engine;
 pub mod model;
+#[cfg(feature = "cli")]
+pub mod problem_file;
 pub mod variables;
