@@ -15,4 +15,5 @@ pub mod model;
 pub mod output_file;
 #[cfg(feature = "cli")]
 pub mod package;
+pub mod problem_file;
 pub mod variables;

@@ -21,8 +21,15 @@ pub use contact::gap;
 pub use energy::mechanical_energy;
 pub use geometry::{NodeShape, SurfaceShape};
 pub use initial::{START_PENETRATION_TOLERANCE, start_penetration};
+pub use problem::boxed::BoxedProblem;
+pub use problem::complementarity::{Complementarity, ProblemError};
+pub use problem::cone::ConeProblem;
+pub use problem::lcp::LcpProblem;
 pub use scalar::{Dual, Scalar};
-pub use solver::{Solvable, SolverChoice, SolverSettings};
+pub use solver::{
+    LcpScratch, LcpSettings, LcpSolver, Report, Solvable, SolverChoice, SolverScratch, SolverSettings,
+    Status, complementarity_solve,
+};
 pub use state::{
     ContactMode, ContactRecord, MAX_INPUT_DERIVATIVE, NodeInput, NodeState, Parameters, State, StepRecord,
 };

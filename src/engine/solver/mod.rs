@@ -2,12 +2,22 @@
 
 mod alart_curnier;
 mod auto;
+mod auto_complementarity;
+mod complementarity;
+mod enumeration;
+mod factor;
+mod fischer;
+mod lemke;
 mod linear;
 mod newton;
 mod nsgs;
+mod pgs;
+mod pivoting;
 mod report;
 mod sensitivity;
+mod small;
 
+pub use complementarity::{LcpScratch, LcpSettings, LcpSolver, solve as complementarity_solve};
 pub use report::{Report, Status};
 
 use super::problem::cone::ConeProblem;

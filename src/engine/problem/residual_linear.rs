@@ -1,0 +1,125 @@
+//! Natural residuals of LCP and boxed problems, the only judge of success. No solver shares this code.
+
+use super::boxed::BoxedProblem;
+use super::lcp::LcpProblem;
+
+/// `||z - max(0, z - (M z + q))|| / ||q||`, absolute where `q` is zero. Infinite where a number is not finite.
+#[inline]
+pub fn lcp(problem: &LcpProblem, z: &[f64]) -> f64 {
+    relative(&problem.m, &problem.q, z, |_, step| step.max(0.0))
+}
+
+/// `||z - clamp(z - (M z + q), lower, upper)|| / ||q||`, absolute where `q` is zero. Infinite where a number is
+/// not finite.
+#[inline]
+pub fn boxed(problem: &BoxedProblem, z: &[f64]) -> f64 {
+    relative(&problem.m, &problem.q, z, |row, step| step.max(problem.lower[row]).min(problem.upper[row]))
+}
+
+#[inline]
+fn relative(m: &[f64], q: &[f64], z: &[f64], project: impl Fn(usize, f64) -> f64) -> f64 {
+    let distance = |row: usize| {
+        let w = q[row] + dot(&m[row * q.len()..(row + 1) * q.len()], z);
+        // `max` and `min` drop a NaN; the difference of the infinite or undefined with itself brings it back.
+        z[row] - project(row, z[row] - w) + (w - w)
+    };
+    let (mut residual_square, mut scale_square, mut exact) = (0.0, 0.0, true);
+    for row in 0..q.len() {
+        let distance = distance(row);
+        exact &= distance == 0.0;
+        residual_square += distance * distance;
+        scale_square += q[row] * q[row];
+    }
+    if exact {
+        return 0.0;
+    }
+    if in_range(residual_square) && in_range(scale_square) {
+        return (residual_square / scale_square).sqrt();
+    }
+    relative_at_the_edge((0..q.len()).map(distance), q.iter().copied())
+}
+
+/// Squares that neither overflowed nor lost digits.
+#[inline]
+fn in_range(square: f64) -> bool {
+    square > 1e-280 && square < 1e280
+}
+
+/// For zeros, for numbers whose squares leave the range of `f64`, and for what is not finite.
+#[cold]
+fn relative_at_the_edge(
+    distances: impl Iterator<Item = f64> + Clone,
+    q: impl Iterator<Item = f64> + Clone,
+) -> f64 {
+    let (residual, scale) = (norm(distances), norm(q));
+    let relative = if scale > 0.0 { residual / scale } else { residual };
+    if relative.is_finite() && residual.is_finite() && scale.is_finite() { relative } else { f64::INFINITY }
+}
+
+fn norm(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let mut largest = 0.0_f64;
+    for value in values.clone() {
+        if !value.is_finite() {
+            return f64::INFINITY;
+        }
+        largest = largest.max(value.abs());
+    }
+    if largest == 0.0 {
+        return 0.0;
+    }
+    largest * values.map(|value| (value / largest).powi(2)).sum::<f64>().sqrt()
+}
+
+/// Four sums side by side, so that one addition does not wait for the last.
+#[inline]
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 4];
+    let (a_blocks, b_blocks) = (a.chunks_exact(4), b.chunks_exact(4));
+    let rest: f64 = a_blocks.remainder().iter().zip(b_blocks.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in a_blocks.zip(b_blocks) {
+        for k in 0..4 {
+            sums[k] += a[k] * b[k];
+        }
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> LcpProblem {
+        LcpProblem::new(vec![2.0, 1.0, 1.0, 2.0], vec![-5.0, -6.0]).unwrap()
+    }
+
+    #[test]
+    fn known_solutions_have_no_residual() {
+        assert!(lcp(&example(), &[4.0 / 3.0, 7.0 / 3.0]) < 1e-15);
+        let problem = BoxedProblem::new(example().m, example().q, vec![0.0, -1.0], vec![1.0, f64::INFINITY]);
+        assert!(boxed(&problem.unwrap(), &[1.0, 2.5]) < 1e-15);
+    }
+
+    #[test]
+    fn wrong_answers_are_seen() {
+        let scale = 61.0_f64.sqrt();
+        assert!((lcp(&example(), &[0.0, 0.0]) - 1.0).abs() < 1e-15);
+        assert!((lcp(&example(), &[1.0, 2.5]) - 0.5 / scale).abs() < 1e-15);
+        assert_eq!(lcp(&example(), &[f64::NAN, 1.0]), f64::INFINITY);
+        assert_eq!(lcp(&example(), &[f64::INFINITY, 1.0]), f64::INFINITY);
+        let overflow = LcpProblem::new(vec![1e308; 4], vec![-1.0; 2]).unwrap();
+        assert_eq!(lcp(&overflow, &[10.0, -10.0]), f64::INFINITY);
+    }
+
+    #[test]
+    fn numbers_without_a_square_are_judged_alike() {
+        for scale in [1e-200, 1e200] {
+            let problem = LcpProblem::new(vec![1.0], vec![-scale]).unwrap();
+            assert!((lcp(&problem, &[0.0]) - 1.0).abs() < 1e-15);
+            assert!((lcp(&problem, &[1.5 * scale]) - 0.5).abs() < 1e-15);
+            assert_eq!(lcp(&problem, &[scale]), 0.0);
+        }
+        let without_q = LcpProblem::new(vec![1.0], vec![0.0]).unwrap();
+        assert_eq!(lcp(&without_q, &[0.0]), 0.0);
+        assert_eq!(lcp(&without_q, &[0.25]), 0.25);
+    }
+}

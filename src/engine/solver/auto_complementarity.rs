@@ -1,0 +1,263 @@
+//! The default for LCP and boxed problems: chosen by problem, with fallbacks in a fixed order.
+//!
+//! One row has a closed form; up to four rows are pivoted on the stack. Larger problems are split into islands that
+//! share no entry of `M`, and each goes through: block principal pivoting (fast; P-matrices and hyperstatic
+//! contact), Lemke (copositive problems such as facetted friction), Newton from several starts, projected
+//! Gauss-Seidel, enumeration. The first answer within tolerance is taken, otherwise the best.
+
+use super::complementarity::{LcpScratch, LcpSettings, Stop, clamp, judge};
+use super::report::{Report, Status};
+use super::{enumeration, fischer, lemke, pgs, pivoting, small};
+use crate::engine::problem::boxed::BoxedProblem;
+use crate::engine::problem::complementarity::Complementarity;
+
+/// Problems of up to this size are not searched for islands.
+const ONE_ISLAND: usize = 12;
+/// Pivoting is tried without a positive diagonal on problems of up to this size.
+const WITHOUT_DIAGONAL: usize = 8;
+/// Limit of block exchanges for a size, far above what solvable problems need.
+fn pivoting_limit(size: usize) -> u32 {
+    u32::try_from(50 + size).unwrap_or(u32::MAX)
+}
+
+/// Memory of the search for islands, and of the best answer.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    island: BoxedProblem,
+    island_z: Vec<f64>,
+    best: Vec<f64>,
+    /// A row nearer to the one that stands for the island.
+    parent: Vec<usize>,
+    /// Rows ordered by island.
+    rows: Vec<usize>,
+    /// Where each island starts in `rows`, and the end.
+    starts: Vec<usize>,
+}
+
+/// Solves the problem from the guess in `z`.
+#[inline]
+pub fn solve<P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    settings: &LcpSettings,
+    scratch: &mut LcpScratch,
+) -> Report {
+    if problem.size() <= ONE_ISLAND {
+        solve_connected(problem, z, settings, scratch)
+    } else {
+        solve_islands(problem, z, settings, scratch)
+    }
+}
+
+#[inline]
+fn solve_connected<P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    settings: &LcpSettings,
+    scratch: &mut LcpScratch,
+) -> Report {
+    let (solver, stop) = match problem.size() {
+        1 => ("closed form", solve_one_row(problem, z)),
+        2 => ("pivoting", small::run::<2, P>(problem, z, settings.max_iterations)),
+        3 => ("pivoting", small::run::<3, P>(problem, z, settings.max_iterations)),
+        4 => ("pivoting", small::run::<4, P>(problem, z, settings.max_iterations)),
+        _ => return fall_back(problem, z, settings, scratch),
+    };
+    let report = judge(problem, z, solver, stop, settings.tolerance);
+    if report.status == Status::Solved { report } else { fall_back(problem, z, settings, scratch) }
+}
+
+#[inline]
+fn solve_one_row<P: Complementarity>(problem: &P, z: &mut [f64]) -> Stop {
+    let (m, q) = (problem.m()[0], problem.q()[0]);
+    z[0] = clamp(problem, 0, if m > 0.0 { -q / m } else { z[0] });
+    Stop { status: Status::Solved, iterations: 1 }
+}
+
+/// Tries the solvers in order until one answers within tolerance.
+fn fall_back<P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    settings: &LcpSettings,
+    scratch: &mut LcpScratch,
+) -> Report {
+    let size = problem.size();
+    let pivotable = size <= WITHOUT_DIAGONAL || (0..size).all(|row| problem.m()[row * size + row] > 0.0);
+    let stages: [Stage<P>; 5] = [
+        (pivoting::solve, if pivotable { pivoting_limit(size) } else { 0 }),
+        (lemke::solve, u32::MAX),
+        (fischer::solve, u32::MAX),
+        (pgs::solve, u32::MAX),
+        (enumeration::solve, u32::MAX),
+    ];
+    let mut best: Option<Report> = None;
+    let mut used = 0;
+    for (stage, stage_limit) in stages {
+        let max_iterations = stage_limit.min(settings.max_iterations - used);
+        if max_iterations == 0 {
+            continue;
+        }
+        let report = stage(problem, z, &LcpSettings { max_iterations, ..*settings }, scratch);
+        used += report.iterations;
+        if report.status == Status::Solved {
+            return Report { iterations: used, ..report };
+        }
+        // Each solver starts where the best so far ended.
+        if best.is_none_or(|best| report.residual < best.residual) {
+            best = Some(report);
+            scratch.auto.best.clear();
+            scratch.auto.best.extend_from_slice(z);
+        } else {
+            z.copy_from_slice(&scratch.auto.best);
+        }
+    }
+    let unsolved = Stop { status: Status::IterationLimit, iterations: used };
+    best.map_or_else(
+        || judge(problem, z, "auto", unsolved, settings.tolerance),
+        |best| Report { iterations: used, ..best },
+    )
+}
+
+/// A solver and its limit of iterations.
+type Stage<P> = (fn(&P, &mut [f64], &LcpSettings, &mut LcpScratch) -> Report, u32);
+
+/// Solves island by island; the residual of the whole decides.
+fn solve_islands<P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    settings: &LcpSettings,
+    scratch: &mut LcpScratch,
+) -> Report {
+    find_islands(problem, &mut scratch.auto);
+    let islands = scratch.auto.starts.len() - 1;
+    if islands == 1 {
+        return fall_back(problem, z, settings, scratch);
+    }
+    let mut island = std::mem::take(&mut scratch.auto.island);
+    let mut island_z = std::mem::take(&mut scratch.auto.island_z);
+    let scale = norm(problem.q());
+    let mut solver = None;
+    let mut worst = Status::Solved;
+    let mut used = 0;
+    for index in 0..islands {
+        let rows = &scratch.auto.rows[scratch.auto.starts[index]..scratch.auto.starts[index + 1]];
+        cut_out(problem, rows, &mut island);
+        island_z.clear();
+        island_z.extend(rows.iter().map(|&row| z[row]));
+        // An island's share of the error allowed for the whole.
+        let share = scale / (norm(&island.q) * (islands as f64).sqrt());
+        let tolerance =
+            if share > 1.0 && share.is_finite() { settings.tolerance * share } else { settings.tolerance };
+        let max_iterations = settings.max_iterations - used;
+        let report = solve_connected(
+            &island,
+            &mut island_z,
+            &LcpSettings { tolerance, max_iterations, ..*settings },
+            scratch,
+        );
+        used += report.iterations.min(max_iterations);
+        worst = worst.max(report.status);
+        solver = match solver {
+            None => Some(report.solver),
+            Some(name) if name == report.solver => solver,
+            Some(_) => Some("auto"),
+        };
+        let rows = &scratch.auto.rows[scratch.auto.starts[index]..scratch.auto.starts[index + 1]];
+        for (&row, &value) in rows.iter().zip(&island_z) {
+            z[row] = value;
+        }
+    }
+    scratch.auto.island = island;
+    scratch.auto.island_z = island_z;
+    let stop = Stop { status: worst, iterations: used };
+    judge(problem, z, solver.unwrap_or("auto"), stop, settings.tolerance)
+}
+
+fn norm(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum::<f64>().sqrt()
+}
+
+fn cut_out<P: Complementarity>(problem: &P, rows: &[usize], island: &mut BoxedProblem) {
+    island.m.clear();
+    island.q.clear();
+    island.lower.clear();
+    island.upper.clear();
+    for &row in rows {
+        let source = problem.row(row);
+        island.m.extend(rows.iter().map(|&column| source[column]));
+        island.q.push(problem.q()[row]);
+        island.lower.push(problem.lower(row));
+        island.upper.push(problem.upper(row));
+    }
+}
+
+/// Groups the rows that are linked by entries of `M`, each group in rising order.
+fn find_islands<P: Complementarity>(problem: &P, scratch: &mut Scratch) {
+    const BLOCK: usize = 8;
+    let size = problem.size();
+    let Scratch { parent, rows, starts, .. } = scratch;
+    parent.clear();
+    parent.extend(0..size);
+    for row in 0..size {
+        for (block, entries) in problem.row(row).chunks(BLOCK).enumerate() {
+            // Doubling the bits drops the sign of zero.
+            if entries.iter().fold(0, |bits, entry| bits | (entry.to_bits() << 1)) == 0 {
+                continue;
+            }
+            for (offset, &entry) in entries.iter().enumerate() {
+                if entry != 0.0 {
+                    join(parent, row, block * BLOCK + offset);
+                }
+            }
+        }
+    }
+    // The smallest row of an island stands for it, so that a row comes after its island's first.
+    starts.clear();
+    starts.resize(size + 1, 0);
+    let mut islands = 0;
+    rows.clear();
+    rows.resize(size, 0);
+    // `rows` first numbers the islands by their first row.
+    for row in 0..size {
+        if parent[row] == row {
+            rows[row] = islands;
+            islands += 1;
+        } else {
+            rows[row] = rows[find(parent, row)];
+        }
+        starts[rows[row] + 1] += 1;
+    }
+    starts.truncate(islands + 1);
+    for island in 0..islands {
+        starts[island + 1] += starts[island];
+    }
+    for row in 0..size {
+        parent[row] = rows[row];
+    }
+    for row in 0..size {
+        let island = parent[row];
+        rows[starts[island]] = row;
+        starts[island] += 1;
+    }
+    for island in (0..islands).rev() {
+        starts[island + 1] = starts[island];
+    }
+    starts[0] = 0;
+}
+
+fn find(parent: &mut [usize], mut row: usize) -> usize {
+    while parent[row] != row {
+        parent[row] = parent[parent[row]];
+        row = parent[row];
+    }
+    row
+}
+
+fn join(parent: &mut [usize], a: usize, b: usize) {
+    let (a, b) = (find(parent, a), find(parent, b));
+    if a < b {
+        parent[b] = a;
+    } else {
+        parent[a] = b;
+    }
+}
