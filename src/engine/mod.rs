@@ -8,7 +8,7 @@ pub mod derivative;
 mod energy;
 mod geometry;
 mod initial;
-mod law;
+pub mod law;
 mod problem;
 mod scalar;
 mod scheme;
