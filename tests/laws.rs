@@ -21,21 +21,21 @@ fn solve(problem: &BoxedProblem, solver: LcpSolver) -> (Vec<f64>, Report) {
 /// Travel down an incline after `time`, and over the second half of it.
 fn incline(degrees: f64, stiffness: f64, time: f64) -> (f64, f64) {
     let (sine, cosine) = degrees.to_radians().sin_cos();
-    let law = Bristle { mu: 0.3, stiffness, threshold: 0.01 };
+    let law = Bristle { stiffness, threshold: 0.01 };
     let h = 1e-3;
     let identity = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
-    let mut memory = Memory { normal: GRAVITY * cosine, tangential: [0.0; 2] };
+    let mut memory = Memory { normal: GRAVITY * cosine * h, tangential: [0.0; 2] };
     let (mut velocity, mut travel, mut half) = ([0.0; 2], 0.0, 0.0);
     let steps = (time / h).round() as usize;
     for step in 0..steps {
-        let rows = [bristle::rows(&law, &memory, velocity, h)];
+        let rows = [bristle::rows(&law, 0.3, &memory, velocity, h)];
         let free = [-GRAVITY * cosine * h, velocity[0] + GRAVITY * sine * h, velocity[1]];
         let mut problem = BoxedProblem::default();
         bounded::assemble(&identity, &free, &[0.0], &[0.0], &rows, &mut problem);
         let (mut p, _) = solve(&problem, LcpSolver::Pivoting);
         bounded::impulses(&mut p, &rows);
         velocity = [free[1] + p[1], free[2] + p[2]];
-        memory = Memory { normal: p[0] / h, tangential: [p[1] / h, p[2] / h] };
+        memory = Memory { normal: p[0], tangential: [p[1], p[2]] };
         travel += h * velocity[0];
         if step == steps / 2 {
             half = travel;
@@ -71,9 +71,9 @@ fn a_bristle_slides_above_the_friction_angle() {
 
 #[test]
 fn soft_bristles_are_known_to_toggle() {
-    let law = |stiffness| Bristle { mu: 0.3, stiffness, threshold: 0.01 };
-    assert!(bristle::toggles(&law(1e4), 1.0, GRAVITY));
-    assert!(!bristle::toggles(&law(1e6), 1.0, GRAVITY));
+    let law = |stiffness| Bristle { stiffness, threshold: 0.01 };
+    assert!(bristle::toggles(&law(1e4), 0.3, 1.0, GRAVITY));
+    assert!(!bristle::toggles(&law(1e6), 0.3, 1.0, GRAVITY));
 }
 
 /// Four legs at the corners of a square under a table of 10 kg; forces after two seconds, and the last report.
@@ -92,8 +92,8 @@ fn table(normal_stiffness: Option<f64>, tangential_stiffness: f64, push: f64) ->
         }
     }
     let w: DMatrix<f64> = &j * inverse * j.transpose();
-    let law = Bristle { mu: 0.5, stiffness: tangential_stiffness, threshold: 0.01 };
-    let mut memory = [Memory { normal: mass * GRAVITY / 4.0, tangential: [0.0; 2] }; 4];
+    let law = Bristle { stiffness: tangential_stiffness, threshold: 0.01 };
+    let mut memory = [Memory { normal: mass * GRAVITY / 4.0 * h, tangential: [0.0; 2] }; 4];
     let force = Vector6::new(push, 0.0, -mass * GRAVITY, 0.0, 0.0, 0.0);
     let compliance = [normal_stiffness.map_or(0.0, |stiffness| 1.0 / (stiffness * h * h)); 4];
     let mut velocity = Vector6::zeros();
@@ -101,21 +101,20 @@ fn table(normal_stiffness: Option<f64>, tangential_stiffness: f64, push: f64) ->
         let free = velocity + inverse * force * h;
         let q: DVector<f64> = &j * free;
         let slip = &j * velocity;
-        let rows: Vec<BoundedRows> = (0..4)
-            .map(|leg| bristle::rows(&law, &memory[leg], [slip[3 * leg + 1], slip[3 * leg + 2]], h))
+        let rows: Vec<BoundedRows<f64>> = (0..4)
+            .map(|leg| bristle::rows(&law, 0.5, &memory[leg], [slip[3 * leg + 1], slip[3 * leg + 2]], h))
             .collect();
-        let preload = memory.map(|memory| memory.normal * h);
+        let preload = memory.map(|memory| memory.normal);
         let mut problem = BoxedProblem::default();
         bounded::assemble(w.transpose().as_slice(), q.as_slice(), &compliance, &preload, &rows, &mut problem);
         let (mut p, _) = solve(&problem, LcpSolver::Auto);
         bounded::impulses(&mut p, &rows);
         velocity = free + inverse * j.transpose() * DVector::from_column_slice(&p);
         for (leg, memory) in memory.iter_mut().enumerate() {
-            let force = |k: usize| p[3 * leg + k] / h;
-            *memory = Memory { normal: force(0), tangential: [force(1), force(2)] };
+            *memory = Memory { normal: p[3 * leg], tangential: [p[3 * leg + 1], p[3 * leg + 2]] };
         }
     }
-    (memory.iter().map(|memory| memory.normal).collect(), velocity)
+    (memory.iter().map(|memory| memory.normal / h).collect(), velocity)
 }
 
 #[test]
@@ -145,8 +144,8 @@ fn puck(polygon: Polygon, count: usize, aligned: bool) -> (f64, f64) {
     let identity = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
     let (mut velocity, mut position) = (start, [0.0; 2]);
     for _ in 0..2000 {
-        let angle = if aligned { Facets::aligned(velocity) } else { 0.0 };
-        let facets = [Facets { mu, count, angle }];
+        let direction = if aligned { Facets::aligned(velocity) } else { [1.0, 0.0] };
+        let facets = [Facets { mu, count, direction }];
         let mut problem = BoxedProblem::default();
         let q = [-GRAVITY * h, velocity[0], velocity[1]];
         facets::assemble(polygon, &identity, &q, &facets, &mut problem);

@@ -10,6 +10,8 @@ use contact_fmu::engine::{
 };
 use nalgebra::{Matrix3, Matrix3x6, Matrix6, SVector, Vector3, Vector6};
 
+type Memory = bristle::Memory<f64>;
+
 const RADIUS: f64 = 0.5;
 const MASS: f64 = 1.0;
 const AXIAL: f64 = 0.6;
@@ -53,13 +55,13 @@ fn jacobian(q: &Vector6<f64>) -> Matrix3x6<f64> {
 
 /// A friction law of the engine, applied to one contact.
 trait Law {
-    /// Impulses (normal, x, y) for `W`, `q`, the slip velocity and the forces of the last step.
+    /// Impulses (normal, x, y) for `W`, `q`, the slip velocity and the impulses of the last step.
     fn impulses(
         &mut self,
         w: &Matrix3<f64>,
         q: &Vector3<f64>,
         slip: [f64; 2],
-        last: &bristle::Memory,
+        last: &Memory,
         h: f64,
     ) -> Vector3<f64>;
 }
@@ -76,15 +78,15 @@ fn solve_boxed(problem: &BoxedProblem, solver: LcpSolver) -> Vec<f64> {
     z
 }
 
-struct Bounded<F: Fn(&bristle::Memory, [f64; 2], f64) -> bounded::BoundedRows>(F);
+struct Bounded<F: Fn(&Memory, [f64; 2], f64) -> bounded::BoundedRows<f64>>(F);
 
-impl<F: Fn(&bristle::Memory, [f64; 2], f64) -> bounded::BoundedRows> Law for Bounded<F> {
+impl<F: Fn(&Memory, [f64; 2], f64) -> bounded::BoundedRows<f64>> Law for Bounded<F> {
     fn impulses(
         &mut self,
         w: &Matrix3<f64>,
         q: &Vector3<f64>,
         slip: [f64; 2],
-        last: &bristle::Memory,
+        last: &Memory,
         h: f64,
     ) -> Vector3<f64> {
         let rows = [(self.0)(last, slip, h)];
@@ -104,10 +106,10 @@ impl Law for Polyhedral {
         w: &Matrix3<f64>,
         q: &Vector3<f64>,
         _: [f64; 2],
-        _: &bristle::Memory,
+        _: &Memory,
         _: f64,
     ) -> Vector3<f64> {
-        let polygon = [facets::Facets { mu: MU, count: self.0, angle: 0.0 }];
+        let polygon = [facets::Facets { mu: MU, count: self.0, direction: [1.0, 0.0] }];
         let mut problem = BoxedProblem::default();
         facets::assemble(facets::Polygon::Inner, &dense(w), q.as_slice(), &polygon, &mut problem);
         let z = solve_boxed(&problem, LcpSolver::Lemke);
@@ -125,7 +127,7 @@ impl Law for Cone {
         w: &Matrix3<f64>,
         q: &Vector3<f64>,
         _: [f64; 2],
-        _: &bristle::Memory,
+        _: &Memory,
         _: f64,
     ) -> Vector3<f64> {
         let mut problem = ConeProblem::with_capacity(1);
@@ -153,7 +155,7 @@ fn simulate(law: &mut dyn Law, h: f64) -> Vec<Sample> {
     let tilt = 20.0_f64.to_radians();
     let mut q = Vector6::new(0.0, 0.0, RADIUS * tilt.cos(), 0.0, tilt, 0.0);
     let mut v = Vector6::new(6.0, 0.0, 0.0, -2.0, 0.0, 0.0);
-    let mut last = bristle::Memory { normal: MASS * GRAVITY, tangential: [0.0; 2] };
+    let mut last = Memory { normal: MASS * GRAVITY * h, tangential: [0.0; 2] };
     let steps = (STOP / h).round() as usize;
     let mut samples = Vec::with_capacity(steps);
     for _ in 0..steps {
@@ -165,7 +167,7 @@ fn simulate(law: &mut dyn Law, h: f64) -> Vec<Sample> {
         let p = law.impulses(&w, &(j * free), [slip[1], slip[2]], &last, h);
         let after = free + inverse * j.transpose() * p;
         let force = p / h;
-        last = bristle::Memory { normal: force[0], tangential: [force[1], force[2]] };
+        last = Memory { normal: p[0], tangential: [p[1], p[2]] };
         let slip = j * after;
         q += v * h;
         v = after;
@@ -206,18 +208,18 @@ fn deviations(samples: &[Sample], ideal: &[Sample]) -> (f64, f64) {
 #[test]
 fn laws_deviate_from_coulomb_as_the_paper_says() {
     let ideal = simulate(&mut Cone(SolverScratch::with_capacity(1)), 1e-4);
-    let law = bristle::Bristle { mu: MU, stiffness: 1e10, threshold: 0.01 };
+    let law = bristle::Bristle { stiffness: 1e10, threshold: 0.01 };
     let mut runs: [(&str, Box<dyn Law>, [f64; 2], [f64; 2]); 3] = [
         (
             "bristle",
-            Box::new(Bounded(move |last: &bristle::Memory, slip, h| bristle::rows(&law, last, slip, h))),
+            Box::new(Bounded(move |last: &Memory, slip, h| bristle::rows(&law, MU, last, slip, h))),
             [1.4, 2.1],
             [0.5, 0.8],
         ),
         ("facets", Box::new(Polyhedral(4)), [3.6, 4.1], [12.0, 13.5]),
         (
             "box",
-            Box::new(Bounded(|last: &bristle::Memory, _, h| box_friction::rows(MU, last.normal, h))),
+            Box::new(Bounded(|last: &Memory, _, _| box_friction::rows(MU, last.normal))),
             [9.5, 10.0],
             [13.5, 14.5],
         ),

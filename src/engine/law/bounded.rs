@@ -6,30 +6,29 @@
 //! three rows a contact: normal, tangent 1, tangent 2.
 
 use crate::engine::problem::boxed::BoxedProblem;
+use crate::engine::scalar::Scalar;
 
 /// The two tangential rows of a contact, in impulses.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BoundedRows {
+pub struct BoundedRows<S> {
     /// Unit vector of the first row in the contact's tangent coordinates; the second is a quarter turn on.
-    pub direction: [f64; 2],
+    pub direction: [S; 2],
     /// Compliance `C` of each row, per impulse.
-    pub compliance: [f64; 2],
+    pub compliance: [S; 2],
     /// Impulse `p~` at which the compliance is relaxed.
-    pub preload: [f64; 2],
+    pub preload: [S; 2],
     /// Bound `b` of both rows.
-    pub bound: f64,
+    pub bound: S,
 }
 
-impl BoundedRows {
-    /// Tangent coordinates turned into the rows' own.
-    pub fn turn([first, second]: [f64; 2], [cosine, sine]: [f64; 2]) -> [f64; 2] {
-        [cosine * first + sine * second, cosine * second - sine * first]
-    }
+/// A vector turned into the coordinates whose first axis is `direction`.
+pub fn turn<S: Scalar>([first, second]: [S; 2], [cosine, sine]: [S; 2]) -> [S; 2] {
+    [cosine * first + sine * second, cosine * second - sine * first]
+}
 
-    /// The rows' own coordinates turned back into tangent coordinates.
-    pub fn turn_back(vector: [f64; 2], [cosine, sine]: [f64; 2]) -> [f64; 2] {
-        BoundedRows::turn(vector, [cosine, -sine])
-    }
+/// The reverse of [`turn`].
+pub fn turn_back<S: Scalar>(vector: [S; 2], [cosine, sine]: [S; 2]) -> [S; 2] {
+    turn(vector, [cosine, -sine])
 }
 
 /// Writes the boxed problem of contacts with operator `w` (row-major, three rows a contact) and velocities `q`
@@ -39,7 +38,7 @@ pub fn assemble(
     q: &[f64],
     normal_compliance: &[f64],
     normal_preload: &[f64],
-    rows: &[BoundedRows],
+    rows: &[BoundedRows<f64>],
     problem: &mut BoxedProblem,
 ) {
     let size = q.len();
@@ -50,17 +49,17 @@ pub fn assemble(
         let at = 3 * contact;
         for column in 0..size {
             let pair = [at + 1, at + 2].map(|row| row * size + column);
-            let turned = BoundedRows::turn(pair.map(|entry| problem.m[entry]), rows.direction);
+            let turned = turn(pair.map(|entry| problem.m[entry]), rows.direction);
             problem.m[pair[0]] = turned[0];
             problem.m[pair[1]] = turned[1];
         }
         for row in 0..size {
             let pair = [at + 1, at + 2].map(|column| row * size + column);
-            let turned = BoundedRows::turn(pair.map(|entry| problem.m[entry]), rows.direction);
+            let turned = turn(pair.map(|entry| problem.m[entry]), rows.direction);
             problem.m[pair[0]] = turned[0];
             problem.m[pair[1]] = turned[1];
         }
-        let turned = BoundedRows::turn([problem.q[at + 1], problem.q[at + 2]], rows.direction);
+        let turned = turn([problem.q[at + 1], problem.q[at + 2]], rows.direction);
         for k in 0..2 {
             let row = at + 1 + k;
             problem.m[row * size + row] += rows.compliance[k];
@@ -75,10 +74,10 @@ pub fn assemble(
 }
 
 /// Impulses of a solution `z` in the contacts' own coordinates.
-pub fn impulses(z: &mut [f64], rows: &[BoundedRows]) {
+pub fn impulses(z: &mut [f64], rows: &[BoundedRows<f64>]) {
     for (contact, rows) in rows.iter().enumerate() {
         let at = 3 * contact;
-        let tangential = BoundedRows::turn_back([z[at + 1], z[at + 2]], rows.direction);
+        let tangential = turn_back([z[at + 1], z[at + 2]], rows.direction);
         z[at + 1] = tangential[0];
         z[at + 2] = tangential[1];
     }

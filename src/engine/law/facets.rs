@@ -7,7 +7,9 @@
 //!
 //! Turned so that one direction meets the slip, either is exact for straight sliding.
 
+use super::bounded::{turn, turn_back};
 use crate::engine::problem::boxed::BoxedProblem;
+use crate::engine::scalar::Scalar;
 
 /// Which polygon stands for the disc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,27 +20,60 @@ pub enum Polygon {
     Outer,
 }
 
-/// One contact's polygon: at least three sides, the first direction at `angle` in tangent coordinates.
+/// One contact's polygon: at least three sides, turned so that one direction is `direction` (a unit vector in
+/// tangent coordinates).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Facets {
+pub struct Facets<S> {
     /// Friction coefficient.
-    pub mu: f64,
+    pub mu: S,
     /// Number of directions.
     pub count: usize,
-    /// Angle of the first direction.
-    pub angle: f64,
+    /// The first direction.
+    pub direction: [S; 2],
 }
 
-impl Facets {
+impl<S: Scalar> Facets<S> {
     /// Unit vector of direction `k`.
-    pub fn direction(&self, k: usize) -> [f64; 2] {
-        let angle = self.angle + std::f64::consts::TAU * k as f64 / self.count as f64;
-        [angle.cos(), angle.sin()]
+    pub fn direction(&self, k: usize) -> [S; 2] {
+        self.turned(k as f64)
     }
 
-    /// The angle at which a polygon of `count` directions has one against the slip `slip`; zero without slip.
-    pub fn aligned(slip: [f64; 2]) -> f64 {
-        if slip == [0.0; 2] { 0.0 } else { (-slip[1]).atan2(-slip[0]) }
+    /// The first direction turned on by a part of the angle between neighbours.
+    fn turned(&self, part: f64) -> [S; 2] {
+        let angle = std::f64::consts::TAU * part / self.count as f64;
+        turn_back([libm::cos(angle), libm::sin(angle)].map(S::from), self.direction)
+    }
+
+    /// The direction against the slip `slip`; the first tangent without slip.
+    pub fn aligned(slip: [S; 2]) -> [S; 2] {
+        let speed = (slip[0] * slip[0] + slip[1] * slip[1]).sqrt();
+        if speed.value() > 0.0 { [-slip[0] / speed, -slip[1] / speed] } else { [S::one(), S::zero()] }
+    }
+
+    /// Orthogonal projection onto the polygon for a circle of radius `radius`.
+    pub fn project(&self, polygon: Polygon, point: [S; 2], radius: S) -> [S; 2] {
+        let half = std::f64::consts::PI / self.count as f64;
+        // Sides of the inner polygon lie half an angle on from its vertices, and nearer to the centre.
+        let (offset, inradius) = match polygon {
+            Polygon::Inner => (0.5, radius * S::from(libm::cos(half))),
+            Polygon::Outer => (0.0, radius),
+        };
+        let own = turn(point, self.direction);
+        let part = libm::atan2(own[1].value(), own[0].value()) / (2.0 * half);
+        let side = self.turned((part - offset).round() + offset);
+        let [across, along] = turn(point, side);
+        if across.value() <= inradius.value() {
+            return point;
+        }
+        let limit = inradius * S::from(libm::tan(half));
+        let along = if along.value() > limit.value() {
+            limit
+        } else if along.value() < -limit.value() {
+            -limit
+        } else {
+            along
+        };
+        turn_back([inradius, along], side)
     }
 }
 
@@ -46,7 +81,7 @@ impl Facets {
 /// velocities `q` without impulse. Unknowns: all normal impulses; then per contact its tangential unknowns
 /// (inner: one `beta` a direction; outer: two components); then per contact its slip speeds (inner: one; outer:
 /// one a direction).
-pub fn assemble(polygon: Polygon, w: &[f64], q: &[f64], facets: &[Facets], problem: &mut BoxedProblem) {
+pub fn assemble(polygon: Polygon, w: &[f64], q: &[f64], facets: &[Facets<f64>], problem: &mut BoxedProblem) {
     let layout = Layout::new(polygon, facets);
     problem.reset(layout.size);
     let rows = q.len();
@@ -87,7 +122,7 @@ pub fn assemble(polygon: Polygon, w: &[f64], q: &[f64], facets: &[Facets], probl
 }
 
 /// Impulses in the contacts' own coordinates, three a contact, from a solution `z` of [`assemble`].
-pub fn impulses(polygon: Polygon, facets: &[Facets], z: &[f64], impulses: &mut [f64]) {
+pub fn impulses(polygon: Polygon, facets: &[Facets<f64>], z: &[f64], impulses: &mut [f64]) {
     let layout = Layout::new(polygon, facets);
     impulses.fill(0.0);
     for (force, z) in layout.forces(polygon, facets).iter().zip(z) {
@@ -111,7 +146,7 @@ struct Force {
 }
 
 impl Layout {
-    fn new(polygon: Polygon, facets: &[Facets]) -> Layout {
+    fn new(polygon: Polygon, facets: &[Facets<f64>]) -> Layout {
         let mut layout = Layout { tangential: Vec::new(), slips: Vec::new(), size: facets.len() };
         for one in facets {
             layout.tangential.push(layout.size);
@@ -124,11 +159,11 @@ impl Layout {
         layout
     }
 
-    fn tangential_count(&self, polygon: Polygon, facets: &Facets) -> usize {
+    fn tangential_count(&self, polygon: Polygon, facets: &Facets<f64>) -> usize {
         if polygon == Polygon::Inner { facets.count } else { 2 }
     }
 
-    fn forces(&self, polygon: Polygon, facets: &[Facets]) -> Vec<Force> {
+    fn forces(&self, polygon: Polygon, facets: &[Facets<f64>]) -> Vec<Force> {
         let normals = (0..facets.len()).map(|contact| Force { contact, vector: [1.0, 0.0, 0.0] });
         let tangents = facets.iter().enumerate().flat_map(|(contact, one)| {
             (0..self.tangential_count(polygon, one)).map(move |k| {
