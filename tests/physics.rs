@@ -96,7 +96,8 @@ fn double_impact_stays_symmetric() {
         assert_eq!((first.time * 1e3).round(), 429.0);
     }
     // By symmetry the ball sees one horizontal plane at the height where both gaps close.
-    let exact = ExactBounce { height: 1.0 - 0.1 / TILT.cos(), g: 9.81, restitution: 0.8, along: 0.0, mu: 0.0 };
+    let exact =
+        ExactBounce { height: 1.0 - 0.1 / TILT.cos(), g: 9.81, restitution: 0.8, along: 0.0, mu: 0.0 };
     let run = run(&model("double_impact"), 1e-3, 5.0);
     let error = worst(&run.states, 0.0..=5.0, |state| {
         (state.nodes[0].position[2] - 0.1 / TILT.cos() - exact.at(state.time).0).abs()

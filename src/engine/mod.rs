@@ -19,8 +19,11 @@ mod system;
 pub use contact::gap;
 pub use energy::mechanical_energy;
 pub use geometry::{NodeShape, SurfaceShape};
+pub use problem::block_matrix::{Block, BlockMatrix};
+pub use problem::cone::ConeProblem;
+pub use problem::residual::natural_residual;
 pub use scalar::{Dual, Scalar};
-pub use solver::{Solvable, SolverChoice, SolverSettings};
+pub use solver::{Report, Solvable, SolverChoice, SolverScratch, SolverSettings, Status, solve_cone};
 pub use state::{
     ContactMode, ContactRecord, MAX_INPUT_DERIVATIVE, NodeInput, NodeState, Parameters, State, StepRecord,
 };

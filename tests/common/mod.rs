@@ -31,10 +31,7 @@ pub fn capturing(name: &str) -> Model {
 /// Columns of `models/NAME/reference.csv`, row by row, without the header.
 pub fn reference(name: &str) -> Vec<Vec<f64>> {
     let text = std::fs::read_to_string(path(&format!("models/{name}/reference.csv"))).unwrap();
-    text.lines()
-        .skip(1)
-        .map(|line| line.split(',').map(|number| number.parse().unwrap()).collect())
-        .collect()
+    text.lines().skip(1).map(|line| line.split(',').map(|number| number.parse().unwrap()).collect()).collect()
 }
 
 /// A run of the engine: states at every communication point, the first one included.

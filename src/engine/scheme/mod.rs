@@ -164,15 +164,15 @@ impl<S: Solvable> IslandStep<'_, S> {
         let workspace = &mut *self.workspace;
         workspace.unknowns.clear();
         workspace.unknowns.resize(workspace.problem.rows(), S::zero());
-        let solution = S::solve(
+        let report = S::solve(
             &workspace.problem,
             &mut workspace.unknowns,
             &self.system.settings.solver,
             &mut workspace.solver,
         );
         let record = &mut self.state.step;
-        record.iterations = record.iterations.saturating_add(solution.iterations);
-        record.residual = record.residual.max(solution.residual);
+        record.iterations = record.iterations.saturating_add(report.iterations);
+        record.residual = record.residual.max(report.residual);
     }
 
     /// Makes the proposed velocities and impulses real, and moves the nodes over `dt`.
