@@ -15,5 +15,6 @@ pub mod model;
 pub mod output_file;
 #[cfg(feature = "cli")]
 pub mod package;
+#[cfg(feature = "cli")]
 pub mod problem_file;
 pub mod variables;

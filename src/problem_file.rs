@@ -130,7 +130,7 @@ pub fn parse(text: &str, kind: ProblemKind, path: &Path) -> Result<Problem, Prob
         }
         ProblemKind::Cone => {
             let mu = numbers.friction(size)?;
-            Problem::Cone(ConeProblem { contacts: size, w: matrix, q, mu })
+            Problem::Cone(ConeProblem::from_dense(&matrix, q, mu))
         }
     };
     numbers.end()?;

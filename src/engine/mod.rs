@@ -21,14 +21,17 @@ pub use contact::gap;
 pub use energy::mechanical_energy;
 pub use geometry::{NodeShape, SurfaceShape};
 pub use initial::{START_PENETRATION_TOLERANCE, start_penetration};
+pub use problem::block_matrix::{Block, BlockMatrix};
 pub use problem::boxed::BoxedProblem;
 pub use problem::complementarity::{Complementarity, ProblemError};
 pub use problem::cone::ConeProblem;
 pub use problem::lcp::LcpProblem;
+pub use problem::mixed::{Friction, MixedProblem};
+pub use problem::residual::natural_residual;
 pub use scalar::{Dual, Scalar};
 pub use solver::{
     LcpScratch, LcpSettings, LcpSolver, Report, Solvable, SolverChoice, SolverScratch, SolverSettings,
-    Status, complementarity_solve,
+    Status, complementarity_solve, solve_cone, solve_mixed,
 };
 pub use state::{
     ContactMode, ContactRecord, MAX_INPUT_DERIVATIVE, NodeInput, NodeState, Parameters, State, StepRecord,

@@ -73,6 +73,9 @@ impl<S: Scalar> Workspace<S> {
         let contacts = system.islands.iter().map(|island| island.contacts.len()).max().unwrap_or(0);
         // A lone contact is solved in closed form and needs no matrices.
         let coupled = if contacts > 1 { contacts } else { 0 };
+        // Contacts with more neighbours than this only cost an allocation, once.
+        const LIKELY_NEIGHBOURS: usize = 16;
+        let blocks = coupled * coupled.min(LIKELY_NEIGHBOURS);
         Workspace {
             acceleration: vec![Vector3::zeros(); nodes],
             velocity: vec![Vector3::zeros(); nodes],
@@ -80,9 +83,9 @@ impl<S: Scalar> Workspace<S> {
             active: Vec::with_capacity(contacts),
             impulses: Vec::with_capacity(contacts),
             frames: Vec::with_capacity(coupled),
-            problem: ConeProblem::with_capacity(coupled),
+            problem: ConeProblem::with_capacity(coupled, blocks),
             unknowns: Vec::with_capacity(3 * coupled),
-            solver: SolverScratch::with_capacity(coupled),
+            solver: SolverScratch::with_capacity(coupled, blocks),
         }
     }
 }

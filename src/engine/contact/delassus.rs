@@ -18,18 +18,13 @@ pub fn assemble<S: Scalar>(
     problem: &mut ConeProblem<S>,
 ) {
     problem.reset(active.len());
-    let rows = problem.rows();
     for (i, &one) in active.iter().enumerate() {
+        // The identity is written as such: round-off would break the symmetry of symmetric problems.
+        problem.w.begin_row(Matrix3::identity().into());
         for (j, &other) in active.iter().enumerate() {
-            if touches[one].node != touches[other].node {
-                continue;
-            }
-            // The identity is written as such: round-off would break the symmetry of symmetric problems.
-            let block = if i == j { Matrix3::identity() } else { frames[i] * frames[j].transpose() };
-            for row in 0..3 {
-                for column in 0..3 {
-                    problem.w[(3 * i + row) * rows + 3 * j + column] = block[(row, column)];
-                }
+            if j != i && touches[one].node == touches[other].node {
+                // nalgebra stores columns, the problem rows.
+                problem.w.push(j, (frames[j] * frames[i].transpose()).into());
             }
         }
     }

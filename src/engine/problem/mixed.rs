@@ -34,6 +34,20 @@ pub enum Friction<S> {
 }
 
 impl<S: Scalar> Friction<S> {
+    /// The same law over another scalar type.
+    pub fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> Friction<T> {
+        match self {
+            Friction::Cone => Friction::Cone,
+            Friction::Facets(Facets { mu, count, direction }, polygon) => {
+                let facets = Facets { mu: convert(*mu), count: *count, direction: direction.map(convert) };
+                Friction::Facets(facets, *polygon)
+            }
+            Friction::Bounded { direction, bound } => {
+                Friction::Bounded { direction: direction.map(convert), bound: convert(*bound) }
+            }
+        }
+    }
+
     /// Orthogonal projection onto the set of friction impulses at the normal impulse `normal >= 0`.
     pub fn project(&self, mu: S, normal: S, tangential: [S; 2]) -> [S; 2] {
         match self {
@@ -91,19 +105,6 @@ impl<S: Scalar> MixedProblem<S> {
     pub fn copy_values(&self, target: &mut MixedProblem<f64>) {
         self.contacts.copy_values(&mut target.contacts);
         target.friction.clear();
-        target.friction.extend(self.friction.iter().map(|friction| match friction {
-            Friction::Cone => Friction::Cone,
-            Friction::Facets(facets, polygon) => Friction::Facets(
-                Facets {
-                    mu: facets.mu.value(),
-                    count: facets.count,
-                    direction: facets.direction.map(S::value),
-                },
-                *polygon,
-            ),
-            Friction::Bounded { direction, bound } => {
-                Friction::Bounded { direction: direction.map(S::value), bound: bound.value() }
-            }
-        }));
+        target.friction.extend(self.friction.iter().map(|friction| friction.map(S::value)));
     }
 }

@@ -133,10 +133,8 @@ impl<S: Solvable> IslandStep<'_, S> {
         for index in 0..self.workspace.active.len() {
             let touch = self.workspace.touches[self.workspace.active[index]];
             let r = Vector3::from_column_slice(&self.workspace.unknowns[3 * index..3 * index + 3]);
-            let sliding = {
-                let u = |k| self.workspace.problem.velocity(3 * index + k, &self.workspace.unknowns).value();
-                u(1).hypot(u(2))
-            };
+            let [_, first, second] = self.workspace.problem.velocity(index, &self.workspace.unknowns);
+            let sliding = first.value().hypot(second.value());
             let mu = self.workspace.problem.mu[index].value();
             let mode = coulomb_cone::mode(mu, r[0].value(), sliding, still);
             let p = r * self.scale(&touch);
@@ -171,15 +169,15 @@ impl<S: Solvable> IslandStep<'_, S> {
         let workspace = &mut *self.workspace;
         workspace.unknowns.clear();
         workspace.unknowns.resize(workspace.problem.rows(), S::zero());
-        let solution = S::solve(
+        let report = S::solve(
             &workspace.problem,
             &mut workspace.unknowns,
             &self.system.settings.solver,
             &mut workspace.solver,
         );
         let record = &mut self.state.step;
-        record.iterations = record.iterations.saturating_add(solution.iterations);
-        record.residual = record.residual.max(solution.residual);
+        record.iterations = record.iterations.saturating_add(report.iterations);
+        record.residual = record.residual.max(report.residual);
     }
 
     /// Makes the proposed velocities and impulses real, and moves the nodes over `dt`.

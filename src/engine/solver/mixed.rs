@@ -148,7 +148,7 @@ fn jacobian(problem: &MixedProblem<f64>, r: &[f64], matrix: &mut Matrix) {
 
 /// Derivative of the projection at `y`, rows by results.
 fn slope(friction: &Friction<f64>, mu: f64, y: [f64; 3]) -> [[f64; 3]; 3] {
-    let lifted = friction.lift();
+    let lifted = friction.map(Dual::from);
     let mut slope = [[0.0; 3]; 3];
     for column in 0..3 {
         let seeded =
