@@ -106,7 +106,8 @@ pub fn read(path: &Path, kind: Option<ProblemKind>) -> Result<Problem, ProblemFi
 
 /// Reads a problem from text; `path` only appears in errors.
 pub fn parse(text: &str, kind: ProblemKind, path: &Path) -> Result<Problem, ProblemFileError> {
-    let mut numbers = Numbers { path, tokens: Tokens { text, at: 0, line: 1, line_start: 0 }, found: 0, expected: 1 };
+    let mut numbers =
+        Numbers { path, tokens: Tokens { text, at: 0, line: 1, line_start: 0 }, found: 0, expected: 1 };
     let size_name = if kind == ProblemKind::Cone { "the number of contacts" } else { "the number of rows" };
     let rows_per_unit = if kind == ProblemKind::Cone { 3 } else { 1 };
     let size = numbers.size(size_name, rows_per_unit)?;
@@ -182,7 +183,12 @@ struct Numbers<'a> {
 
 impl<'a> Numbers<'a> {
     fn wrong(&self, token: Token<'_>, problem: String) -> ProblemFileError {
-        ProblemFileError::WrongNumber { path: self.path.to_owned(), line: token.line, column: token.column, problem }
+        ProblemFileError::WrongNumber {
+            path: self.path.to_owned(),
+            line: token.line,
+            column: token.column,
+            problem,
+        }
     }
 
     fn token(&mut self, name: impl FnOnce() -> String) -> Result<Token<'a>, ProblemFileError> {
@@ -200,7 +206,9 @@ impl<'a> Numbers<'a> {
         let token = self.token(&name)?;
         match token.text.parse() {
             Ok(value) => Ok((value, token)),
-            Err(_) => Err(self.wrong(token, format!("{} is `{}`, not a number", name(), shortened(token.text)))),
+            Err(_) => {
+                Err(self.wrong(token, format!("{} is `{}`, not a number", name(), shortened(token.text))))
+            }
         }
     }
 
@@ -212,7 +220,8 @@ impl<'a> Numbers<'a> {
             Ok(size) => Err(self.wrong(token, format!("{name} is {size}; it must be between 1 and {limit}"))),
             Err(_) => {
                 let found = shortened(token.text);
-                Err(self.wrong(token, format!("{name} is `{found}`; it must be a whole number up to {limit}")))
+                Err(self
+                    .wrong(token, format!("{name} is `{found}`; it must be a whole number up to {limit}")))
             }
         }
     }
@@ -237,7 +246,9 @@ impl<'a> Numbers<'a> {
             for index in 0..rows {
                 let (value, token) = self.number(|| format!("{vector}[{index}]"))?;
                 if value.is_nan() || value == outside {
-                    return Err(self.wrong(token, format!("{vector}[{index}] is {value}, which bounds nothing")));
+                    return Err(
+                        self.wrong(token, format!("{vector}[{index}] is {value}, which bounds nothing"))
+                    );
                 }
                 values.push(value);
                 tokens.push(token);
@@ -260,7 +271,9 @@ impl<'a> Numbers<'a> {
         for index in 0..contacts {
             let (value, token) = self.number(|| format!("mu[{index}]"))?;
             if !(value.is_finite() && value >= 0.0) {
-                return Err(self.wrong(token, format!("mu[{index}] is {value}; it must be finite and not negative")));
+                return Err(
+                    self.wrong(token, format!("mu[{index}] is {value}; it must be finite and not negative"))
+                );
             }
             mu.push(value);
         }
@@ -339,7 +352,10 @@ mod tests {
             error("1 1 1\n7", Lcp),
             "p.txt:2:1: `7` follows the last of the 3 numbers; is the size on the first line right?"
         );
-        assert_eq!(error("", Lcp), "p.txt: the file ends after 0 of 1 numbers; the number of rows is missing");
+        assert_eq!(
+            error("", Lcp),
+            "p.txt: the file ends after 0 of 1 numbers; the number of rows is missing"
+        );
         assert_eq!(
             error("2.5", Lcp),
             "p.txt:1:1: the number of rows is `2.5`; it must be a whole number up to 10000"

@@ -18,25 +18,46 @@ pub fn boxed(problem: &BoxedProblem, z: &[f64]) -> f64 {
 
 #[inline]
 fn relative(m: &[f64], q: &[f64], z: &[f64], project: impl Fn(usize, f64) -> f64) -> f64 {
-    let distance = |row: usize| {
-        let w = q[row] + dot(&m[row * q.len()..(row + 1) * q.len()], z);
-        // `max` and `min` drop a NaN; the difference of the infinite or undefined with itself brings it back.
-        z[row] - project(row, z[row] - w) + (w - w)
+    let sums = match q.len() {
+        // Fixed lengths spare the small problems the loops.
+        1 => sums(m, &q[..1], &z[..1], &project),
+        2 => sums(m, &q[..2], &z[..2], &project),
+        3 => sums(m, &q[..3], &z[..3], &project),
+        4 => sums(m, &q[..4], &z[..4], &project),
+        _ => sums(m, q, z, &project),
     };
-    let (mut residual_square, mut scale_square, mut exact) = (0.0, 0.0, true);
-    for row in 0..q.len() {
-        let distance = distance(row);
-        exact &= distance == 0.0;
-        residual_square += distance * distance;
-        scale_square += q[row] * q[row];
-    }
-    if exact {
+    if sums.exact {
         return 0.0;
     }
-    if in_range(residual_square) && in_range(scale_square) {
-        return (residual_square / scale_square).sqrt();
+    if in_range(sums.residual_square) && in_range(sums.scale_square) {
+        return (sums.residual_square / sums.scale_square).sqrt();
     }
-    relative_at_the_edge((0..q.len()).map(distance), q.iter().copied())
+    relative_at_the_edge((0..q.len()).map(|row| distance(m, q, z, row, &project)), q.iter().copied())
+}
+
+struct Sums {
+    residual_square: f64,
+    scale_square: f64,
+    exact: bool,
+}
+
+#[inline(always)]
+fn sums(m: &[f64], q: &[f64], z: &[f64], project: &impl Fn(usize, f64) -> f64) -> Sums {
+    let mut sums = Sums { residual_square: 0.0, scale_square: 0.0, exact: true };
+    for row in 0..q.len() {
+        let distance = distance(m, q, z, row, project);
+        sums.exact &= distance == 0.0;
+        sums.residual_square += distance * distance;
+        sums.scale_square += q[row] * q[row];
+    }
+    sums
+}
+
+#[inline(always)]
+fn distance(m: &[f64], q: &[f64], z: &[f64], row: usize, project: &impl Fn(usize, f64) -> f64) -> f64 {
+    let w = q[row] + dot(&m[row * q.len()..(row + 1) * q.len()], z);
+    // `max` and `min` drop a NaN; the difference of the infinite or undefined with itself brings it back.
+    z[row] - project(row, z[row] - w) + (w - w)
 }
 
 /// Squares that neither overflowed nor lost digits.
@@ -71,7 +92,7 @@ fn norm(values: impl Iterator<Item = f64> + Clone) -> f64 {
 }
 
 /// Four sums side by side, so that one addition does not wait for the last.
-#[inline]
+#[inline(always)]
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
     let (a_blocks, b_blocks) = (a.chunks_exact(4), b.chunks_exact(4));

@@ -7,7 +7,7 @@
 
 use super::complementarity::{LcpScratch, LcpSettings, Stop, clamp, judge};
 use super::report::{Report, Status};
-use super::{enumeration, fischer, lemke, pgs, pivoting, small};
+use super::{enumeration, fischer, lemke, pgs, pivoting, principal};
 use crate::engine::problem::boxed::BoxedProblem;
 use crate::engine::problem::complementarity::Complementarity;
 
@@ -56,11 +56,15 @@ fn solve_connected<P: Complementarity>(
     settings: &LcpSettings,
     scratch: &mut LcpScratch,
 ) -> Report {
+    let limit = settings.max_iterations;
     let (solver, stop) = match problem.size() {
         1 => ("closed form", solve_one_row(problem, z)),
-        2 => ("pivoting", small::run::<2, P>(problem, z, settings.max_iterations)),
-        3 => ("pivoting", small::run::<3, P>(problem, z, settings.max_iterations)),
-        4 => ("pivoting", small::run::<4, P>(problem, z, settings.max_iterations)),
+        2 => ("principal", principal::run_exact::<2, P>(problem, z, limit)),
+        3 => ("principal", principal::run_exact::<3, P>(problem, z, limit)),
+        4 => ("principal", principal::run_exact::<4, P>(problem, z, limit)),
+        5..=8 => ("principal", principal::run_within::<8, P>(problem, z, limit)),
+        9..=12 => ("principal", principal::run_within::<12, P>(problem, z, limit)),
+        13..=principal::LIMIT => ("principal", principal::run_large(problem, z, limit, &mut scratch.principal)),
         _ => return fall_back(problem, z, settings, scratch),
     };
     let report = judge(problem, z, solver, stop, settings.tolerance);
@@ -131,7 +135,7 @@ fn solve_islands<P: Complementarity>(
     find_islands(problem, &mut scratch.auto);
     let islands = scratch.auto.starts.len() - 1;
     if islands == 1 {
-        return fall_back(problem, z, settings, scratch);
+        return solve_connected(problem, z, settings, scratch);
     }
     let mut island = std::mem::take(&mut scratch.auto.island);
     let mut island_z = std::mem::take(&mut scratch.auto.island_z);
@@ -198,6 +202,7 @@ fn find_islands<P: Complementarity>(problem: &P, scratch: &mut Scratch) {
     let Scratch { parent, rows, starts, .. } = scratch;
     parent.clear();
     parent.extend(0..size);
+    let mut islands = size;
     for row in 0..size {
         for (block, entries) in problem.row(row).chunks(BLOCK).enumerate() {
             // Doubling the bits drops the sign of zero.
@@ -206,9 +211,12 @@ fn find_islands<P: Complementarity>(problem: &P, scratch: &mut Scratch) {
             }
             for (offset, &entry) in entries.iter().enumerate() {
                 if entry != 0.0 {
-                    join(parent, row, block * BLOCK + offset);
+                    islands -= usize::from(join(parent, row, block * BLOCK + offset));
                 }
             }
+        }
+        if islands == 1 {
+            break;
         }
     }
     // The smallest row of an island stands for it, so that a row comes after its island's first.
@@ -253,11 +261,9 @@ fn find(parent: &mut [usize], mut row: usize) -> usize {
     row
 }
 
-fn join(parent: &mut [usize], a: usize, b: usize) {
+/// Joins two islands; false where they are one already.
+fn join(parent: &mut [usize], a: usize, b: usize) -> bool {
     let (a, b) = (find(parent, a), find(parent, b));
-    if a < b {
-        parent[b] = a;
-    } else {
-        parent[a] = b;
-    }
+    parent[a.max(b)] = a.min(b);
+    a != b
 }

@@ -13,9 +13,9 @@ mod newton;
 mod nsgs;
 mod pgs;
 mod pivoting;
+mod principal;
 mod report;
 mod sensitivity;
-mod small;
 
 pub use complementarity::{LcpScratch, LcpSettings, LcpSolver, solve as complementarity_solve};
 pub use report::{Report, Status};
