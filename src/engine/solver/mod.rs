@@ -16,6 +16,7 @@ mod pivoting;
 mod principal;
 mod report;
 mod sensitivity;
+mod tiny;
 
 pub use complementarity::{LcpScratch, LcpSettings, LcpSolver, solve as complementarity_solve};
 pub use report::{Report, Status};

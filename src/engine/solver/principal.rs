@@ -25,38 +25,41 @@ const LANES: usize = 4;
 #[derive(Debug, Default)]
 pub struct Scratch {
     table: Vec<f64>,
-    rows: Vec<f64>,
+    rows: [Vec<f64>; ROW_NUMBERS],
     basic: Vec<bool>,
 }
 
-/// Solves a problem of `SIZE` rows on the stack; the guess is not needed.
-#[inline]
-pub fn run_exact<const SIZE: usize, P: Complementarity>(problem: &P, z: &mut [f64], max_iterations: u32) -> Stop {
-    run_on_stack::<SIZE, P>(problem, z, max_iterations, SIZE)
+/// Solves a problem of `SIZE` rows on the stack, in a table of `CAPACITY`; the guess is not needed.
+pub fn run_exact<const SIZE: usize, const CAPACITY: usize, P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    max_iterations: u32,
+) -> Stop {
+    run_on_stack_dispatched::<CAPACITY, P>(problem, z, max_iterations, SIZE)
 }
 
 /// Solves a problem of up to `CAPACITY` rows on the stack; the guess is not needed.
-#[inline]
 pub fn run_within<const CAPACITY: usize, P: Complementarity>(
     problem: &P,
     z: &mut [f64],
     max_iterations: u32,
 ) -> Stop {
-    run_on_stack::<CAPACITY, P>(problem, z, max_iterations, problem.size().min(CAPACITY))
+    run_on_stack_dispatched::<CAPACITY, P>(problem, z, max_iterations, problem.size().min(CAPACITY))
 }
 
 #[inline(always)]
-fn run_on_stack<const CAPACITY: usize, P: Complementarity>(
+fn run_on_stack_dispatched<const CAPACITY: usize, P: Complementarity>(
     problem: &P,
     z: &mut [f64],
     max_iterations: u32,
     size: usize,
 ) -> Stop {
-    let mut table = [[0.0; CAPACITY]; CAPACITY];
-    let mut rows = [[0.0; CAPACITY]; ROW_NUMBERS];
-    let mut basic = [false; CAPACITY];
-    let memory = Memory { table: table.as_flattened_mut(), rows: rows.as_flattened_mut(), basic: &mut basic };
-    run(problem, z, max_iterations, size, CAPACITY, memory)
+    #[cfg(target_arch = "x86_64")]
+    if CAPACITY > 4 && std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has these instructions.
+        return unsafe { run_on_stack_wide::<CAPACITY, P>(problem, z, max_iterations, size) };
+    }
+    run_on_stack::<CAPACITY, P>(problem, z, max_iterations, size)
 }
 
 /// Solves a problem of any size; the guess is not needed.
@@ -66,32 +69,105 @@ pub fn run_large<P: Complementarity>(
     max_iterations: u32,
     scratch: &mut Scratch,
 ) -> Stop {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has these instructions.
+        return unsafe { run_on_heap_wide(problem, z, max_iterations, scratch) };
+    }
+    run_on_heap(problem, z, max_iterations, scratch)
+}
+
+/// The same operations in wider vectors, which changes no bit of the answer.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+#[inline]
+fn run_on_stack_wide<const CAPACITY: usize, P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    max_iterations: u32,
+    size: usize,
+) -> Stop {
+    run_on_stack::<CAPACITY, P>(problem, z, max_iterations, size)
+}
+
+/// The same operations in wider vectors, which changes no bit of the answer.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn run_on_heap_wide<P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    max_iterations: u32,
+    scratch: &mut Scratch,
+) -> Stop {
+    run_on_heap(problem, z, max_iterations, scratch)
+}
+
+#[inline(always)]
+fn run_on_stack<const CAPACITY: usize, P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    max_iterations: u32,
+    size: usize,
+) -> Stop {
+    let mut lines = [[0.0; CAPACITY]; CAPACITY];
+    let mut rows = [[0.0; CAPACITY]; ROW_NUMBERS];
+    let mut basic = [false; CAPACITY];
+    run(problem, z, max_iterations, size, &mut lines, rows.each_mut().map(|row| &mut row[..]), &mut basic)
+}
+
+#[inline(always)]
+fn run_on_heap<P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    max_iterations: u32,
+    scratch: &mut Scratch,
+) -> Stop {
     let size = problem.size();
     let stride = size.next_multiple_of(LANES);
     let Scratch { table, rows, basic } = scratch;
-    for (vector, length) in [(&mut *table, size * stride), (&mut *rows, ROW_NUMBERS * stride)] {
-        vector.clear();
-        vector.resize(length, 0.0);
+    table.clear();
+    table.resize(size * stride, 0.0);
+    for row in rows.iter_mut() {
+        row.clear();
+        row.resize(stride, 0.0);
     }
     basic.clear();
     basic.resize(stride, false);
-    run(problem, z, max_iterations, size, stride, Memory { table, rows, basic })
+    let mut lines = Heap { table, stride };
+    run(problem, z, max_iterations, size, &mut lines, rows.each_mut().map(|row| &mut row[..]), basic)
+}
+
+/// The rows of `T`, on the stack with their length known to the compiler, or on the heap.
+trait Lines {
+    fn line(&mut self, row: usize) -> &mut [f64];
+}
+
+impl<const CAPACITY: usize> Lines for [[f64; CAPACITY]; CAPACITY] {
+    #[inline(always)]
+    fn line(&mut self, row: usize) -> &mut [f64] {
+        &mut self[row]
+    }
+}
+
+struct Heap<'a> {
+    table: &'a mut [f64],
+    stride: usize,
+}
+
+impl Lines for Heap<'_> {
+    #[inline(always)]
+    fn line(&mut self, row: usize) -> &mut [f64] {
+        &mut self.table[row * self.stride..(row + 1) * self.stride]
+    }
 }
 
 /// Numbers a row needs beside its entries of `T`.
 const ROW_NUMBERS: usize = 6;
 
-struct Memory<'a> {
-    table: &'a mut [f64],
-    rows: &'a mut [f64],
-    basic: &'a mut [bool],
-}
-
-/// The table, its rows `stride` apart.
-struct Table<'a> {
+/// The table and the numbers of its rows.
+struct Table<'a, L> {
     size: usize,
-    stride: usize,
-    entries: &'a mut [f64],
+    lines: &'a mut L,
     pivot_row: &'a mut [f64],
     x: &'a mut [f64],
     y: &'a mut [f64],
@@ -111,20 +187,23 @@ struct Table<'a> {
 }
 
 #[inline(always)]
-fn run<P: Complementarity>(
+fn run<P: Complementarity, L: Lines>(
     problem: &P,
     z: &mut [f64],
     max_iterations: u32,
     size: usize,
-    stride: usize,
-    memory: Memory<'_>,
+    lines: &mut L,
+    rows: [&mut [f64]; ROW_NUMBERS],
+    basic: &mut [bool],
 ) -> Stop {
-    let mut table = Table::new(problem, size, stride, memory);
+    let mut table = Table::new(problem, size, lines, rows, basic);
     let greedy = 3 * size as u32;
     let limit = max_iterations.min(2 * greedy);
     let mut iterations = 0;
-    if table.positive && (size <= SMALL || table.starts_inside(problem)) {
-        for row in 0..size {
+    let inside = table.starts_inside(problem);
+    if table.positive && (size <= SMALL || inside) {
+        for count in 0..size {
+            let row = if inside { count } else { size - 1 - count };
             if table.disagrees(row) && iterations < limit {
                 iterations += 1;
                 // A vanishing pivot may recover once other rows are in place.
@@ -149,30 +228,32 @@ fn run<P: Complementarity>(
     Stop { status, iterations }
 }
 
-impl<'a> Table<'a> {
+impl<'a, L: Lines> Table<'a, L> {
     #[inline(always)]
-    fn new<P: Complementarity>(problem: &P, size: usize, stride: usize, memory: Memory<'a>) -> Table<'a> {
-        let (pivot_row, rest) = memory.rows.split_at_mut(stride);
-        let (x, rest) = rest.split_at_mut(stride);
-        let (y, rest) = rest.split_at_mut(stride);
-        let (least, rest) = rest.split_at_mut(stride);
-        let (most, weight) = rest.split_at_mut(stride);
-        let (entries, basic) = (memory.table, memory.basic);
+    fn new<P: Complementarity>(
+        problem: &P,
+        size: usize,
+        lines: &'a mut L,
+        rows: [&'a mut [f64]; ROW_NUMBERS],
+        basic: &'a mut [bool],
+    ) -> Table<'a, L> {
+        let [pivot_row, x, y, least, most, weight] = rows;
         let (mut largest_q, mut diagonal) = (0.0, 0.0);
         let (mut shifted, mut positive) = (false, true);
-        y[..size].copy_from_slice(&problem.q()[..size]);
-        for (row, entries) in entries.chunks_exact_mut(stride).take(size).enumerate() {
-            entries[..size].copy_from_slice(&problem.m()[row * size..(row + 1) * size]);
+        let q = &problem.q()[..size];
+        for row in 0..size {
+            let line = lines.line(row);
+            line[..size].copy_from_slice(&problem.m()[row * size..(row + 1) * size]);
+            diagonal = greater(diagonal, line[row].abs());
+            positive &= line[row] > 0.0;
             x[row] = clamp(0.0, problem.lower(row), problem.upper(row));
             shifted |= x[row] != 0.0;
-            largest_q = greater(largest_q, y[row].abs());
-            diagonal = greater(diagonal, entries[row].abs());
-            positive &= entries[row] > 0.0;
+            y[row] = q[row];
+            largest_q = greater(largest_q, q[row].abs());
         }
         let tolerance = ROUND_OFF * largest_q;
         let mut table =
-            Table { size, stride, entries, pivot_row, x, y, least, most, weight, basic, tolerance, diagonal, positive };
-        table.weight.fill(1.0);
+            Table { size, lines, pivot_row, x, y, least, most, weight, basic, tolerance, diagonal, positive };
         for row in 0..size {
             table.hold(problem, row);
             if shifted {
@@ -220,7 +301,7 @@ impl<'a> Table<'a> {
     #[inline(always)]
     fn correct<P: Complementarity>(&mut self, problem: &P, row: usize, may_stop_at_bound: bool) -> bool {
         let (lower, upper) = (problem.lower(row), problem.upper(row));
-        let pivot = self.entries[row * self.stride + row];
+        let pivot = self.lines.line(row)[row];
         if self.basic[row] {
             if !(pivot * self.diagonal > SINGULAR) {
                 return false;
@@ -250,36 +331,34 @@ impl<'a> Table<'a> {
     /// Adds `step` times a column to `y`.
     #[inline(always)]
     fn move_column(&mut self, column: usize, step: f64) {
-        for (y, entries) in self.y.iter_mut().zip(self.entries.chunks_exact(self.stride)).take(self.size) {
-            *y += entries[column] * step;
+        for row in 0..self.size {
+            self.y[row] += self.lines.line(row)[column] * step;
         }
     }
 
     /// Exchanges `x` and `y` of a row, after moving `y` to its goal.
     #[inline(always)]
     fn exchange(&mut self, row: usize, inverse: f64, goal: f64) {
-        let stride = self.stride;
-        let pivot_row = &mut *self.pivot_row;
-        let here = row * stride..(row + 1) * stride;
         let step = (goal - self.y[row]) * inverse;
-        pivot_row.copy_from_slice(&self.entries[here.clone()]);
-        let others = self.entries.chunks_exact_mut(stride).zip(self.y.iter_mut()).take(self.size).enumerate();
-        for (other, (entries, y)) in others {
-            let column = entries[row];
+        self.pivot_row.copy_from_slice(self.lines.line(row));
+        for other in 0..self.size {
+            let line = self.lines.line(other);
+            let column = line[row];
             if column == 0.0 || other == row {
                 continue;
             }
-            *y += column * step;
+            self.y[other] += column * step;
             let factor = column * inverse;
-            for (entry, pivot) in entries.iter_mut().zip(&*pivot_row) {
+            for (entry, pivot) in line.iter_mut().zip(&*self.pivot_row) {
                 *entry -= factor * pivot;
             }
-            entries[row] = factor;
+            line[row] = factor;
         }
-        for (entry, pivot) in self.entries[here].iter_mut().zip(&*pivot_row) {
+        let line = self.lines.line(row);
+        for (entry, pivot) in line.iter_mut().zip(&*self.pivot_row) {
             *entry = -inverse * pivot;
         }
-        self.entries[row * stride + row] = inverse;
+        line[row] = inverse;
         self.y[row] = self.x[row] + step;
         self.x[row] = goal;
         self.basic[row] = !self.basic[row];
@@ -352,6 +431,6 @@ mod tests {
     #[test]
     fn a_vanishing_pivot_is_reported() {
         let problem = LcpProblem::new(vec![0.0, 1.0, -1.0, 0.0], vec![-1.0, 1.0]).unwrap();
-        assert_eq!(run_exact::<2, _>(&problem, &mut [0.0; 2], 100).status, Status::NumericalError);
+        assert_eq!(run_exact::<2, 2, _>(&problem, &mut [0.0; 2], 100).status, Status::NumericalError);
     }
 }
