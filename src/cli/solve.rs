@@ -2,8 +2,8 @@
 
 use anyhow::bail;
 use contact_fmu::engine::{
-    Complementarity, ConeProblem, LcpScratch, LcpSettings, LcpSolver, Report, Solvable, SolverChoice,
-    SolverScratch, SolverSettings, Status, complementarity_solve,
+    Complementarity, ConeProblem, LcpScratch, LcpSettings, LcpSolver, Report, SolverChoice, SolverScratch,
+    SolverSettings, Status, complementarity_solve, solve_cone,
 };
 use contact_fmu::problem_file::{self, Problem, ProblemKind};
 use serde::Serialize;
@@ -16,7 +16,9 @@ use std::time::{Duration, Instant};
 /// Files are numbers separated by white space. An LCP: the size n, M row by row, q. A boxed problem: the same, then
 /// lower and upper bounds. A cone problem: the number of contacts, W, q, friction coefficients.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  contact-fmu solve box4.lcp.txt\n  contact-fmu solve box4.fc.txt --solver nsgs --json")]
+#[command(
+    after_help = "Examples:\n  contact-fmu solve box4.lcp.txt\n  contact-fmu solve box4.fc.txt --solver nsgs --json"
+)]
 pub struct Arguments {
     /// Problem file.
     #[arg(value_name = "PROBLEM.txt")]
@@ -143,44 +145,36 @@ fn complementarity<P: Complementarity>(problem: &P, arguments: &Arguments) -> an
 }
 
 fn cone(problem: &ConeProblem<f64>, arguments: &Arguments) -> anyhow::Result<Answer> {
-    let (solver, choice) = match arguments.solver {
-        Solver::Auto => ("auto", SolverChoice::Auto),
-        Solver::Nsgs => ("nsgs", SolverChoice::Nsgs),
-        Solver::Newton => ("newton", SolverChoice::Newton),
+    let choice = match arguments.solver {
+        Solver::Auto => SolverChoice::Auto,
+        Solver::Nsgs => SolverChoice::Nsgs,
+        Solver::Newton => SolverChoice::Newton,
         Solver::Pivoting | Solver::Lemke | Solver::Pgs | Solver::Enumeration => {
             bail!("cone problems are solved by auto, nsgs or newton")
         }
     };
     let settings =
         SolverSettings { choice, tolerance: arguments.tolerance, max_iterations: arguments.max_iterations };
-    let mut scratch = SolverScratch::with_capacity(problem.contacts);
+    let mut scratch = SolverScratch::default();
     let mut r = vec![0.0; problem.rows()];
     let (report, seconds) = fastest(arguments.repeat, || {
         r.fill(0.0);
-        let solution = f64::solve(problem, &mut r, &settings, &mut scratch);
-        let solved = solution.residual <= settings.tolerance;
-        let status = match solved {
-            true => Status::Solved,
-            false if solution.iterations >= settings.max_iterations => Status::IterationLimit,
-            false => Status::Inaccurate,
-        };
-        Report { solver, status, iterations: solution.iterations, residual: solution.residual }
+        solve_cone(problem, &mut r, &settings, &mut scratch)
     });
     Ok(Answer::new(report, r, seconds))
 }
 
-/// Solves `repeat` times and returns the last report with the seconds of the fastest solve. Short solves are timed in
-/// groups, so that the clock does not count.
+/// Solves `repeat` times, and once more for the report; returns it with the seconds of the fastest solve. Short
+/// solves are timed in groups, so that the clock does not count.
 fn fastest(repeat: u32, mut solve: impl FnMut() -> Report) -> (Report, f64) {
     const GROUP_TIME: Duration = Duration::from_micros(50);
     const LARGEST_GROUP: u32 = 10_000;
     let mut best = f64::INFINITY;
     let mut group = 1;
-    let mut report = None;
     for _ in 0..repeat {
         let start = Instant::now();
         for _ in 0..group {
-            report = Some(std::hint::black_box(solve()));
+            std::hint::black_box(&solve());
         }
         let taken = start.elapsed();
         best = best.min(taken.as_secs_f64() / f64::from(group));
@@ -188,7 +182,7 @@ fn fastest(repeat: u32, mut solve: impl FnMut() -> Report) -> (Report, f64) {
             group = (group * 2).min(LARGEST_GROUP);
         }
     }
-    (report.unwrap_or_else(solve), best)
+    (solve(), best)
 }
 
 fn print(answer: &Answer, json: bool) -> anyhow::Result<()> {

@@ -61,6 +61,8 @@ impl BoxedProblem {
 }
 
 impl Complementarity for BoxedProblem {
+    const ONE_SIDED: bool = false;
+
     #[inline]
     fn size(&self) -> usize {
         self.q.len()

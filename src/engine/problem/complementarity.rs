@@ -4,6 +4,9 @@
 
 /// A linear complementarity problem between bounds. Rows without bounds are equations `w = 0`.
 pub trait Complementarity {
+    /// Whether all bounds are `0 <= z`.
+    const ONE_SIDED: bool;
+
     /// Number of rows.
     fn size(&self) -> usize;
     /// `M`, row-major.

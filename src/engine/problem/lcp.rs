@@ -29,6 +29,8 @@ impl LcpProblem {
 }
 
 impl Complementarity for LcpProblem {
+    const ONE_SIDED: bool = true;
+
     #[inline]
     fn size(&self) -> usize {
         self.q.len()

@@ -29,12 +29,10 @@ pub fn natural_residual(problem: &MixedProblem<f64>, r: &[f64]) -> f64 {
                     [size * cosine, size * sine]
                 })
             }
-            Friction::Bounded { direction: [cosine, sine], bound } => {
-                nearest_in_polygon(target, 4, |k| {
-                    let (x, y) = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)][k];
-                    [bound * (x * cosine - y * sine), bound * (x * sine + y * cosine)]
-                })
-            }
+            Friction::Bounded { direction: [cosine, sine], bound } => nearest_in_polygon(target, 4, |k| {
+                let (x, y) = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)][k];
+                [bound * (x * cosine - y * sine), bound * (x * sine + y * cosine)]
+            }),
         };
         square += (here[0] - normal).powi(2)
             + (here[1] - tangential[0]).powi(2)
@@ -64,7 +62,8 @@ fn nearest_in_polygon(point: [f64; 2], count: usize, vertex: impl Fn(usize) -> [
         let to = [point[0] - start[0], point[1] - start[1]];
         inside &= side[0] * to[1] - side[1] * to[0] >= 0.0;
         let square = side[0] * side[0] + side[1] * side[1];
-        let part = if square > 0.0 { ((to[0] * side[0] + to[1] * side[1]) / square).clamp(0.0, 1.0) } else { 0.0 };
+        let part =
+            if square > 0.0 { ((to[0] * side[0] + to[1] * side[1]) / square).clamp(0.0, 1.0) } else { 0.0 };
         let foot = [start[0] + part * side[0], start[1] + part * side[1]];
         let distance = (point[0] - foot[0]).hypot(point[1] - foot[1]);
         if distance < nearest.0 {

@@ -7,7 +7,7 @@
 
 use super::complementarity::{LcpScratch, LcpSettings, Stop, clamp, judge};
 use super::report::{Report, Status};
-use super::{enumeration, fischer, lemke, pgs, pivoting, small};
+use super::{enumeration, fischer, lemke, pgs, pivoting, principal, tiny};
 use crate::engine::problem::boxed::BoxedProblem;
 use crate::engine::problem::complementarity::Complementarity;
 
@@ -56,22 +56,56 @@ fn solve_connected<P: Complementarity>(
     settings: &LcpSettings,
     scratch: &mut LcpScratch,
 ) -> Report {
+    let limit = settings.max_iterations;
     let (solver, stop) = match problem.size() {
-        1 => ("closed form", solve_one_row(problem, z)),
-        2 => ("pivoting", small::run::<2, P>(problem, z, settings.max_iterations)),
-        3 => ("pivoting", small::run::<3, P>(problem, z, settings.max_iterations)),
-        4 => ("pivoting", small::run::<4, P>(problem, z, settings.max_iterations)),
+        1 => {
+            solve_alone(problem, 0, z);
+            ("closed form", Stop { status: Status::Solved, iterations: 1 })
+        }
+        2 if P::ONE_SIDED => ("tiny", tiny::run::<2, P>(problem, z, limit)),
+        3 if P::ONE_SIDED => ("tiny", tiny::run::<3, P>(problem, z, limit)),
+        4 if P::ONE_SIDED => ("tiny", tiny::run::<4, P>(problem, z, limit)),
+        2 => ("principal", principal::run_exact::<2, 2, P>(problem, z, limit)),
+        3 => ("principal", principal::run_exact::<3, 4, P>(problem, z, limit)),
+        4 => ("principal", principal::run_exact::<4, 4, P>(problem, z, limit)),
+        size @ 5..=12 if is_diagonal(problem) => {
+            (0..size).for_each(|row| solve_alone(problem, row, z));
+            ("closed form", Stop { status: Status::Solved, iterations: 1 })
+        }
+        // Whole contacts have three rows.
+        6 => ("principal", principal::run_exact::<6, 8, P>(problem, z, limit)),
+        9 => ("principal", principal::run_exact::<9, 12, P>(problem, z, limit)),
+        12 => ("principal", principal::run_exact::<12, 12, P>(problem, z, limit)),
+        5..=8 => ("principal", principal::run_within::<8, P>(problem, z, limit)),
+        10..=11 => ("principal", principal::run_within::<12, P>(problem, z, limit)),
+        13..=principal::LIMIT => {
+            ("principal", principal::run_large(problem, z, limit, &mut scratch.principal))
+        }
         _ => return fall_back(problem, z, settings, scratch),
     };
     let report = judge(problem, z, solver, stop, settings.tolerance);
     if report.status == Status::Solved { report } else { fall_back(problem, z, settings, scratch) }
 }
 
+/// Solves a row that is coupled to no other.
 #[inline]
-fn solve_one_row<P: Complementarity>(problem: &P, z: &mut [f64]) -> Stop {
-    let (m, q) = (problem.m()[0], problem.q()[0]);
-    z[0] = clamp(problem, 0, if m > 0.0 { -q / m } else { z[0] });
-    Stop { status: Status::Solved, iterations: 1 }
+fn solve_alone<P: Complementarity>(problem: &P, row: usize, z: &mut [f64]) {
+    let (m, q) = (problem.m()[row * (problem.size() + 1)], problem.q()[row]);
+    z[row] = clamp(problem, row, if m > 0.0 { -q / m } else { z[row] });
+}
+
+/// Whether no row is coupled to another.
+#[inline]
+fn is_diagonal<P: Complementarity>(problem: &P) -> bool {
+    // Between two entries of the diagonal lie as many others as there are rows.
+    let size = problem.size();
+    problem.m()[1..].chunks_exact(size + 1).all(|chunk| all_zero(&chunk[..size]))
+}
+
+#[inline]
+fn all_zero(entries: &[f64]) -> bool {
+    // Doubling the bits drops the sign of zero.
+    entries.iter().fold(0, |bits, entry| bits | (entry.to_bits() << 1)) == 0
 }
 
 /// Tries the solvers in order until one answers within tolerance.
@@ -131,7 +165,7 @@ fn solve_islands<P: Complementarity>(
     find_islands(problem, &mut scratch.auto);
     let islands = scratch.auto.starts.len() - 1;
     if islands == 1 {
-        return fall_back(problem, z, settings, scratch);
+        return solve_connected(problem, z, settings, scratch);
     }
     let mut island = std::mem::take(&mut scratch.auto.island);
     let mut island_z = std::mem::take(&mut scratch.auto.island_z);
@@ -198,17 +232,20 @@ fn find_islands<P: Complementarity>(problem: &P, scratch: &mut Scratch) {
     let Scratch { parent, rows, starts, .. } = scratch;
     parent.clear();
     parent.extend(0..size);
+    let mut islands = size;
     for row in 0..size {
         for (block, entries) in problem.row(row).chunks(BLOCK).enumerate() {
-            // Doubling the bits drops the sign of zero.
-            if entries.iter().fold(0, |bits, entry| bits | (entry.to_bits() << 1)) == 0 {
+            if all_zero(entries) {
                 continue;
             }
             for (offset, &entry) in entries.iter().enumerate() {
-                if entry != 0.0 {
-                    join(parent, row, block * BLOCK + offset);
+                if entry != 0.0 && parent[row] != parent[block * BLOCK + offset] {
+                    islands -= usize::from(join(parent, row, block * BLOCK + offset));
                 }
             }
+        }
+        if islands == 1 {
+            break;
         }
     }
     // The smallest row of an island stands for it, so that a row comes after its island's first.
@@ -253,11 +290,9 @@ fn find(parent: &mut [usize], mut row: usize) -> usize {
     row
 }
 
-fn join(parent: &mut [usize], a: usize, b: usize) {
+/// Joins two islands; false where they are one already.
+fn join(parent: &mut [usize], a: usize, b: usize) -> bool {
     let (a, b) = (find(parent, a), find(parent, b));
-    if a < b {
-        parent[b] = a;
-    } else {
-        parent[a] = b;
-    }
+    parent[a.max(b)] = a.min(b);
+    a != b
 }

@@ -1,7 +1,7 @@
 //! What the solvers of LCP and boxed problems share: settings, memory, and the judgement of their answers.
 
 use super::report::{Report, Status};
-use super::{auto_complementarity, enumeration, fischer, lemke, pgs, pivoting};
+use super::{auto_complementarity, enumeration, fischer, lemke, pgs, pivoting, principal};
 use crate::engine::problem::complementarity::Complementarity;
 
 /// Solver of LCP and boxed problems.
@@ -43,6 +43,7 @@ impl Default for LcpSettings {
 pub struct LcpScratch {
     pub(super) auto: auto_complementarity::Scratch,
     pub(super) pivoting: pivoting::Scratch,
+    pub(super) principal: principal::Scratch,
     pub(super) lemke: lemke::Scratch,
     pub(super) pgs: pgs::Scratch,
     pub(super) fischer: fischer::Scratch,

@@ -151,8 +151,7 @@ fn slope(friction: &Friction<f64>, mu: f64, y: [f64; 3]) -> [[f64; 3]; 3] {
     let lifted = friction.map(Dual::from);
     let mut slope = [[0.0; 3]; 3];
     for column in 0..3 {
-        let seeded =
-            std::array::from_fn(|k| Dual { value: y[k], tangent: f64::from(u8::from(k == column)) });
+        let seeded = std::array::from_fn(|k| Dual { value: y[k], tangent: f64::from(u8::from(k == column)) });
         for (row, result) in project(&lifted, Dual::from(mu), seeded).into_iter().enumerate() {
             slope[row][column] = result.tangent;
         }

@@ -18,13 +18,14 @@ mod newton;
 mod nsgs;
 mod pgs;
 mod pivoting;
+mod principal;
 mod proximal;
 mod report;
 mod sensitivity;
 mod single_contact;
-mod small;
 mod sparse;
 mod split;
+mod tiny;
 
 pub use complementarity::{LcpScratch, LcpSettings, LcpSolver, solve as complementarity_solve};
 pub use mixed::{MixedSolvable, solve_mixed};
