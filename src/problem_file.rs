@@ -325,7 +325,7 @@ mod tests {
         assert_eq!((boxed.lower, boxed.upper), (vec![f64::NEG_INFINITY], vec![f64::INFINITY]));
         let text = "1  1 0 0  0 1 0  0 0 1  -1 0 0  0.5";
         let Problem::Cone(cone) = parse(text, ProblemKind::Cone, path).unwrap() else { panic!("not a cone") };
-        assert_eq!((cone.contacts, cone.q, cone.mu), (1, vec![-1.0, 0.0, 0.0], vec![0.5]));
+        assert_eq!((cone.contacts(), cone.q, cone.mu), (1, vec![-1.0, 0.0, 0.0], vec![0.5]));
     }
 
     #[test]

@@ -130,14 +130,9 @@ impl Law for Cone {
         _: &Memory,
         _: f64,
     ) -> Vector3<f64> {
-        let mut problem = ConeProblem::with_capacity(1);
-        problem.reset(1);
-        problem.w.copy_from_slice(&dense(w));
-        problem.q.copy_from_slice(q.as_slice());
-        problem.mu[0] = MU;
+        let problem = ConeProblem::from_dense(&dense(w), q.as_slice().to_vec(), vec![MU]);
         let mut r = [0.0; 3];
-        let settings =
-            SolverSettings { choice: SolverChoice::Newton, tolerance: 1e-10, max_iterations: 1000 };
+        let settings = SolverSettings { choice: SolverChoice::Auto, tolerance: 1e-10, max_iterations: 1000 };
         let report = f64::solve(&problem, &mut r, &settings, &mut self.0);
         assert!(report.residual < 1e-10, "{report:?}");
         Vector3::from(r)
@@ -207,7 +202,7 @@ fn deviations(samples: &[Sample], ideal: &[Sample]) -> (f64, f64) {
 
 #[test]
 fn laws_deviate_from_coulomb_as_the_paper_says() {
-    let ideal = simulate(&mut Cone(SolverScratch::with_capacity(1)), 1e-4);
+    let ideal = simulate(&mut Cone(SolverScratch::default()), 1e-4);
     let law = bristle::Bristle { stiffness: 1e10, threshold: 0.01 };
     let mut runs: [(&str, Box<dyn Law>, [f64; 2], [f64; 2]); 3] = [
         (
