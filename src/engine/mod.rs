@@ -31,7 +31,7 @@ pub use problem::residual::natural_residual;
 pub use scalar::{Dual, Scalar};
 pub use solver::{
     LcpScratch, LcpSettings, LcpSolver, Report, Solvable, SolverChoice, SolverScratch, SolverSettings,
-    Status, complementarity_solve, solve_cone, solve_mixed,
+    Status, complementarity_solve, solve_cone, solve_mixed, solve_mixed_dual,
 };
 pub use state::{
     ContactMode, ContactRecord, MAX_INPUT_DERIVATIVE, NodeInput, NodeState, Parameters, State, StepRecord,

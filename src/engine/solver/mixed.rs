@@ -159,60 +159,37 @@ fn slope(friction: &Friction<f64>, mu: f64, y: [f64; 3]) -> [[f64; 3]; 3] {
     slope
 }
 
-/// A scalar over which mixed problems can be solved.
-pub trait MixedSolvable: Solvable {
-    /// Solves the problem from the guess in `r` and leaves the best answer there.
-    fn solve_mixed(
-        problem: &MixedProblem<Self>,
-        r: &mut [Self],
-        settings: &SolverSettings,
-        scratch: &mut SolverScratch,
-    ) -> Report;
-}
-
-impl MixedSolvable for f64 {
-    fn solve_mixed(
-        problem: &MixedProblem<f64>,
-        r: &mut [f64],
-        settings: &SolverSettings,
-        scratch: &mut SolverScratch,
-    ) -> Report {
-        solve_mixed(problem, r, settings, scratch)
+/// Solves a mixed problem with tangents: the answer to the values, and its derivative on the active set found.
+pub fn solve_mixed_dual(
+    problem: &MixedProblem<Dual>,
+    r: &mut [Dual],
+    settings: &SolverSettings,
+    scratch: &mut SolverScratch,
+) -> Report {
+    if problem.friction.iter().all(|friction| *friction == Friction::Cone) {
+        return Dual::solve(&problem.contacts, r, settings, scratch);
     }
-}
-
-impl MixedSolvable for Dual {
-    fn solve_mixed(
-        problem: &MixedProblem<Dual>,
-        r: &mut [Dual],
-        settings: &SolverSettings,
-        scratch: &mut SolverScratch,
-    ) -> Report {
-        if problem.friction.iter().all(|friction| matches!(friction, Friction::Cone)) {
-            return Dual::solve(&problem.contacts, r, settings, scratch);
-        }
-        let mut values = std::mem::take(&mut scratch.mixed.values);
-        let mut impulses = std::mem::take(&mut scratch.mixed.impulses);
-        problem.copy_values(&mut values);
-        impulses.clear();
-        impulses.extend(r.iter().map(|r| r.value));
-        let report = solve_mixed(&values, &mut impulses, settings, scratch);
-        for (r, &value) in r.iter_mut().zip(&impulses) {
-            *r = Dual::from(value);
-        }
-        // Phi stays zero: J dr = -dPhi.
-        let MixedScratch { function, matrix, .. } = &mut scratch.mixed;
-        function.clear();
-        function.extend(
-            (0..problem.friction.len()).flat_map(|contact| phi(problem, r, contact)).map(|phi| phi.tangent),
-        );
-        jacobian(&values, &impulses, matrix);
-        matrix.solve_singular(function);
-        for (r, change) in r.iter_mut().zip(function.iter()) {
-            r.tangent = -change;
-        }
-        scratch.mixed.values = values;
-        scratch.mixed.impulses = impulses;
-        report
+    let mut values = std::mem::take(&mut scratch.mixed.values);
+    let mut impulses = std::mem::take(&mut scratch.mixed.impulses);
+    problem.copy_values(&mut values);
+    impulses.clear();
+    impulses.extend(r.iter().map(|r| r.value));
+    let report = solve_mixed(&values, &mut impulses, settings, scratch);
+    for (r, &value) in r.iter_mut().zip(&impulses) {
+        *r = Dual::from(value);
     }
+    // Phi stays zero: J dr = -dPhi.
+    let MixedScratch { function, matrix, .. } = &mut scratch.mixed;
+    function.clear();
+    function.extend(
+        (0..problem.friction.len()).flat_map(|contact| phi(problem, r, contact)).map(|phi| phi.tangent),
+    );
+    jacobian(&values, &impulses, matrix);
+    matrix.solve_singular(function);
+    for (r, change) in r.iter_mut().zip(function.iter()) {
+        r.tangent = -change;
+    }
+    scratch.mixed.values = values;
+    scratch.mixed.impulses = impulses;
+    report
 }

@@ -28,7 +28,7 @@ mod split;
 mod tiny;
 
 pub use complementarity::{LcpScratch, LcpSettings, LcpSolver, solve as complementarity_solve};
-pub use mixed::{MixedSolvable, solve_mixed};
+pub use mixed::{solve_mixed, solve_mixed_dual};
 pub use report::{Report, Status};
 
 use super::problem::cone::ConeProblem;
