@@ -10,6 +10,7 @@ mod geometry;
 mod initial;
 mod law;
 mod problem;
+mod rotation;
 mod scalar;
 mod scheme;
 mod solver;
@@ -20,11 +21,13 @@ mod system;
 pub use contact::gap;
 pub use energy::mechanical_energy;
 pub use geometry::{NodeShape, SurfaceShape};
-pub use initial::{START_PENETRATION_TOLERANCE, start_penetration};
+pub use initial::{ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, StartFault, check_start};
+pub use rotation::Orientation;
 pub use scalar::{Dual, Scalar};
 pub use solver::{Solvable, SolverChoice, SolverSettings};
 pub use state::{
-    ContactMode, ContactRecord, MAX_INPUT_DERIVATIVE, NodeInput, NodeState, Parameters, State, StepRecord,
+    ContactMode, ContactRecord, Input, MAX_INPUT_DERIVATIVE, NodeState, Parameters, RotationState, State,
+    StepRecord, Trend,
 };
 pub use step::{MAX_SUBSTEPS, Quality, StepError, Workspace, advance};
-pub use system::{ContactPair, Island, Settings, System};
+pub use system::{ContactPair, Island, Node, Scheme, Settings, System};
