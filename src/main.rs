@@ -1,9 +1,9 @@
-//! The command line.
+//! The command line `contact-fmu`.
 
 mod cli;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::main()
+    cli::run()
 }
