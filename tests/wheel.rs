@@ -321,7 +321,8 @@ fn midpoint_closes_the_energy_balance() {
     let balance = common::worst(&run.states, 0.0..=5.0, |state| (total(state) - start).abs());
     assert!(balance < 1e-10, "{balance:e}");
     let after_stick = checkpoints()["E_after_stick"].as_f64().unwrap();
-    let error = common::worst(&run.states, 2.01..=5.0, |state| (mechanical_energy(state) - after_stick).abs());
+    let error =
+        common::worst(&run.states, 2.01..=5.0, |state| (mechanical_energy(state) - after_stick).abs());
     assert!(error < 1e-4, "energy after sticking: {error:e}");
 }
 

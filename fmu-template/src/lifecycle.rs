@@ -169,9 +169,9 @@ pub fn enter_initialization(instance: &mut Instance) -> Answer {
 pub fn exit_initialization(instance: &mut Instance) -> Answer {
     engine::check_start(&instance.system, &mut instance.run.state).map_err(|fault| {
         Refusal::error(match fault {
-            StartFault::Orientation { rotation, length } => format!(
+            StartFault::Orientation { node, rotation, length } => format!(
                 "the quaternion that starts with {} has length {length}: set its four components so that it is 1",
-                instance.name_of(Slot::NodeOrientation { rotation, component: 0 })
+                instance.name_of(Slot::NodeOrientation { node, rotation, component: 0 })
             ),
             StartFault::Penetration { contact, depth } => format!(
                 "{} is {}: the simulation would start {depth} m inside a surface; set start positions outside of it",

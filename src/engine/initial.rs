@@ -13,7 +13,9 @@ pub const ORIENTATION_TOLERANCE: f64 = 1e-3;
 pub enum StartFault {
     /// An orientation is not a unit quaternion.
     Orientation {
-        /// Index of the rotation.
+        /// Index of the node.
+        node: usize,
+        /// Index of its rotation.
         rotation: usize,
         /// Length of the quaternion.
         length: f64,
@@ -29,12 +31,14 @@ pub enum StartFault {
 
 /// Scales orientations to length 1, and looks for what keeps a simulation from starting.
 pub fn check_start(system: &System, state: &mut State<f64>) -> Result<(), StartFault> {
-    for (index, rotation) in state.rotations.iter_mut().enumerate() {
-        let length = rotation.orientation.length();
+    for (node, entry) in system.nodes.iter().enumerate() {
+        let Some(rotation) = entry.rotation else { continue };
+        let orientation = &mut state.rotations[rotation].orientation;
+        let length = orientation.length();
         if (length - 1.0).abs() > ORIENTATION_TOLERANCE {
-            return Err(StartFault::Orientation { rotation: index, length });
+            return Err(StartFault::Orientation { node, rotation, length });
         }
-        rotation.orientation = rotation.orientation.normalized();
+        *orientation = orientation.normalized();
     }
     let deepest = (0..system.contacts.len())
         .map(|contact| (contact, -gap(system, state, contact)))

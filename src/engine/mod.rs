@@ -22,9 +22,12 @@ pub use contact::gap;
 pub use energy::mechanical_energy;
 pub use geometry::{NodeShape, SurfaceShape};
 pub use initial::{ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, StartFault, check_start};
+pub use problem::block_matrix::{Block, BlockMatrix};
+pub use problem::cone::ConeProblem;
+pub use problem::residual::natural_residual;
 pub use rotation::Orientation;
 pub use scalar::{Dual, Scalar};
-pub use solver::{Solvable, SolverChoice, SolverSettings};
+pub use solver::{Report, Solvable, SolverChoice, SolverScratch, SolverSettings, Status, solve_cone};
 pub use state::{
     ContactMode, ContactRecord, Input, MAX_INPUT_DERIVATIVE, NodeState, Parameters, RotationState, State,
     StepRecord, Trend,

@@ -92,6 +92,9 @@ impl<S: Scalar> Workspace<S> {
         let contacts = system.islands.iter().map(|island| island.contacts.len()).max().unwrap_or(0);
         // A lone contact of a point mass is solved in closed form and needs no matrices.
         let coupled = if contacts > 1 || rotations > 0 || is_midpoint { contacts } else { 0 };
+        // Contacts with more neighbours than this only cost an allocation, once.
+        const LIKELY_NEIGHBOURS: usize = 16;
+        let blocks = coupled * coupled.min(LIKELY_NEIGHBOURS);
         Workspace {
             acceleration: vec![Vector3::zeros(); nodes],
             velocity: vec![Vector3::zeros(); nodes],
@@ -102,9 +105,9 @@ impl<S: Scalar> Workspace<S> {
             impulses: Vec::with_capacity(contacts),
             columns: Vec::with_capacity(coupled),
             scales: Vec::with_capacity(coupled),
-            problem: ConeProblem::with_capacity(coupled),
+            problem: ConeProblem::with_capacity(coupled, blocks),
             unknowns: Vec::with_capacity(3 * coupled),
-            solver: SolverScratch::with_capacity(coupled),
+            solver: SolverScratch::with_capacity(coupled, blocks),
             midpoint: if is_midpoint {
                 MidpointScratch::with_capacity(nodes, contacts)
             } else {

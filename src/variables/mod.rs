@@ -112,12 +112,12 @@ pub enum Slot {
     Time,
     NodePosition { node: usize, axis: usize },
     NodeVelocity { node: usize, axis: usize },
-    NodeOrientation { rotation: usize, component: usize },
-    NodeAngularVelocity { rotation: usize, axis: usize },
+    NodeOrientation { node: usize, rotation: usize, component: usize },
+    NodeAngularVelocity { node: usize, rotation: usize, axis: usize },
     ExternalForce { node: usize, axis: usize },
     ExternalTorque { node: usize, rotation: usize, axis: usize },
     NodeForce { node: usize, axis: usize },
-    NodeTorque { rotation: usize, axis: usize },
+    NodeTorque { node: usize, rotation: usize, axis: usize },
     NodeMass { node: usize },
     ContactGap { contact: usize },
     ContactNormalForce { contact: usize },
@@ -223,7 +223,7 @@ impl Rows<'_> {
                 self.push(
                     format!("{name}.q[{}]", component + 1),
                     format!("Orientation of {name}, unit quaternion from body to world, {letter}"),
-                    Slot::NodeOrientation { rotation, component },
+                    Slot::NodeOrientation { node, rotation, component },
                     Kind::Real(Unit::One),
                     Role::State(node),
                 );
@@ -231,7 +231,7 @@ impl Rows<'_> {
             self.vector(
                 &format!("{name}.w"),
                 &format!("Angular velocity of {name}, world components"),
-                |axis| Slot::NodeAngularVelocity { rotation, axis },
+                |axis| Slot::NodeAngularVelocity { node, rotation, axis },
                 Unit::RadianPerSecond,
                 || Role::State(node),
             );
@@ -263,7 +263,7 @@ impl Rows<'_> {
             self.vector(
                 &format!("{name}.t"),
                 &format!("Contact torque on {name} about its centre, mean over the step"),
-                |axis| Slot::NodeTorque { rotation, axis },
+                |axis| Slot::NodeTorque { node, rotation, axis },
                 Unit::NewtonMeter,
                 || Role::PerStep(own),
             );

@@ -6,6 +6,7 @@
 //! or masses.
 
 use super::{Jacobian, Touch};
+use crate::engine::problem::block_matrix::Block;
 use crate::engine::problem::cone::ConeProblem;
 use crate::engine::scalar::Scalar;
 use crate::engine::state::Parameters;
@@ -63,20 +64,19 @@ pub fn assemble<S: Scalar>(
         }
     };
     problem.reset(active.len());
-    let size = problem.rows();
     for (i, &one) in active.iter().enumerate() {
+        problem.w.begin_row(rows_of(&block(i, i)));
         for (j, &other) in active.iter().enumerate() {
-            if touches[one].node != touches[other].node {
-                continue;
-            }
-            let block = block(i, j);
-            for row in 0..3 {
-                for column in 0..3 {
-                    problem.w[(3 * i + row) * size + 3 * j + column] = block[(row, column)];
-                }
+            if j != i && touches[one].node == touches[other].node {
+                problem.w.push(j, rows_of(&block(i, j)));
             }
         }
     }
+}
+
+/// nalgebra stores columns, the problem rows.
+fn rows_of<S: Scalar>(block: &Matrix3<S>) -> Block<S> {
+    block.transpose().into()
 }
 
 /// Velocity in the rows that unit impulses in the columns make by turning the body.

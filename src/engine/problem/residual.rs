@@ -5,10 +5,10 @@ use super::cone::ConeProblem;
 /// `||r - Proj_K(r - (u + mu |u_T| n))|| / ||q||` with `u = W r + q`. Infinite where a number is not finite.
 pub fn natural_residual(problem: &ConeProblem<f64>, r: &[f64]) -> f64 {
     let mut square = 0.0;
-    for contact in 0..problem.contacts {
+    for contact in 0..problem.contacts() {
         let at = 3 * contact;
         let mu = problem.mu[contact];
-        let u: [f64; 3] = std::array::from_fn(|k| problem.velocity(at + k, r));
+        let u = problem.velocity(contact, r);
         let sliding = (u[1] * u[1] + u[2] * u[2]).sqrt();
         let target = project([r[at] - u[0] - mu * sliding, r[at + 1] - u[1], r[at + 2] - u[2]], mu);
         for k in 0..3 {
@@ -43,8 +43,8 @@ mod tests {
     use super::*;
 
     fn one_contact(q: [f64; 3], mu: f64) -> ConeProblem<f64> {
-        let identity = vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
-        ConeProblem { contacts: 1, w: identity, q: q.to_vec(), mu: vec![mu] }
+        let identity = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+        ConeProblem::from_dense(&identity, q.to_vec(), vec![mu])
     }
 
     #[test]

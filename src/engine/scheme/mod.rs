@@ -209,8 +209,8 @@ impl<S: Solvable> IslandStep<'_, S> {
         impulses.clear();
         for index in 0..scales.len() {
             let r = Vector3::from_column_slice(&unknowns[3 * index..3 * index + 3]);
-            let u = |k| problem.velocity(3 * index + k, unknowns).value();
-            let mode = coulomb_cone::mode(problem.mu[index].value(), r[0].value(), u(1).hypot(u(2)), still);
+            let u = problem.velocity(index, unknowns).map(S::value);
+            let mode = coulomb_cone::mode(problem.mu[index].value(), r[0].value(), u[1].hypot(u[2]), still);
             let p = r * scales[index];
             let tangent = Vector3::new(S::zero(), p[1], p[2]);
             let tangential = columns[index].linear.transpose() * tangent;
@@ -236,15 +236,15 @@ impl<S: Solvable> IslandStep<'_, S> {
         let workspace = &mut *self.workspace;
         workspace.unknowns.clear();
         workspace.unknowns.resize(workspace.problem.rows(), S::zero());
-        let solution = S::solve(
+        let report = S::solve(
             &workspace.problem,
             &mut workspace.unknowns,
             &self.system.settings.solver,
             &mut workspace.solver,
         );
         let record = &mut self.state.step;
-        record.iterations = record.iterations.saturating_add(solution.iterations);
-        record.residual = record.residual.max(solution.residual);
+        record.iterations = record.iterations.saturating_add(report.iterations);
+        record.residual = record.residual.max(report.residual);
     }
 
     /// Makes the proposed velocities and impulses real, and moves the nodes over `dt`.

@@ -1,27 +1,32 @@
-//! The default: a few Gauss-Seidel sweeps towards the active set, Newton to round-off, and Gauss-Seidel to the
-//! iteration limit where Newton does not get there.
+//! The default. In this order, each from the best point so far, until solved:
+//! 1. a few Gauss-Seidel sweeps towards the active set, then Newton, which then needs few iterations;
+//! 2. proximal Newton, shifts shrinking fast;
+//! 3. Gauss-Seidel for long, then proximal Newton, shifts shrinking slowly;
+//! 4. Gauss-Seidel to the limit.
+//!
+//! A contact that nothing couples to others is solved in closed form before this.
 
-use super::{SolverScratch, SolverSettings, newton, nsgs};
-use crate::engine::problem::cone::ConeProblem;
-use crate::engine::problem::residual::natural_residual;
+use super::component::Component;
+use super::single_contact::Accuracy;
+use super::{Effort, Scratch, newton, nsgs, proximal};
 
 const FIRST_SWEEPS: u32 = 3;
-const NEWTON_ITERATIONS: u32 = 30;
+const LONG_SWEEPS: u32 = 100;
 
-/// Solves from the guess in `r`; returns the iterations of all solvers tried.
-pub fn solve(
-    problem: &ConeProblem<f64>,
-    r: &mut [f64],
-    settings: &SolverSettings,
-    scratch: &mut SolverScratch,
-) -> u32 {
-    let limit = settings.max_iterations;
-    let mut iterations = nsgs::solve(problem, r, settings.tolerance, FIRST_SWEEPS.min(limit));
-    loop {
-        iterations += newton::solve(problem, r, NEWTON_ITERATIONS.min(limit - iterations), scratch);
-        if iterations >= limit || natural_residual(problem, r) <= settings.tolerance {
-            return iterations;
-        }
-        iterations += nsgs::solve(problem, r, settings.tolerance, (limit - iterations).div_ceil(2));
-    }
+/// Solves from the point in `part` and leaves the best point seen there.
+pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
+    Effort { iterations: 0, solved: part.solved() }
+        .then(limit, |limit| {
+            let iterations = FIRST_SWEEPS.min(limit);
+            for _ in 0..iterations {
+                nsgs::sweep(part, Accuracy::Rough);
+            }
+            part.refresh();
+            Effort { iterations, solved: part.solved() }
+        })
+        .then(limit, |limit| newton::solve(part, limit, scratch))
+        .then(limit, |limit| proximal::solve(part, proximal::FAST, limit, scratch))
+        .then(limit, |limit| nsgs::solve(part, limit.min(LONG_SWEEPS), scratch))
+        .then(limit, |limit| proximal::solve(part, proximal::SLOW, limit, scratch))
+        .then(limit, |limit| nsgs::solve(part, limit, scratch))
 }

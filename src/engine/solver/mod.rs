@@ -1,18 +1,29 @@
 //! Solvers of the cone problem, one file each; [`auto`] chooses.
+//!
+//! A problem is split into parts that do not touch each other. Every part is equilibrated and solved on its own;
+//! the natural residual of the whole problem, computed by separate code, then tells how good the answer is.
 
 mod alart_curnier;
 mod auto;
-mod linear;
+mod component;
+mod dense;
 mod newton;
 mod nsgs;
+mod proximal;
 mod report;
 mod sensitivity;
+mod single_contact;
+mod sparse;
+mod split;
 
 pub use report::{Report, Status};
 
 use super::problem::cone::ConeProblem;
 use super::problem::residual::natural_residual;
 use super::scalar::{Dual, Scalar};
+use component::Component;
+use single_contact::{Accuracy, SingleContact};
+use split::Parts;
 
 /// Which solver, how exact, how long.
 #[derive(Clone, Debug)]
@@ -21,7 +32,7 @@ pub struct SolverSettings {
     pub choice: SolverChoice,
     /// Relative natural residual that counts as solved.
     pub tolerance: f64,
-    /// Limit of iterations per problem.
+    /// Limit of iterations, for every part of a problem that nothing couples to the rest.
     pub max_iterations: u32,
 }
 
@@ -32,40 +43,149 @@ pub enum SolverChoice {
     Auto,
     /// Block nonsmooth Gauss-Seidel.
     Nsgs,
-    /// Semismooth Newton.
+    /// Semismooth Newton, with proximal regularisation where the plain iteration fails.
     Newton,
 }
 
-/// What a solver found.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Solution {
-    /// Iterations spent.
-    pub iterations: u32,
-    /// Relative natural residual of the returned impulses.
-    pub residual: f64,
+impl SolverChoice {
+    /// Name in model files and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            SolverChoice::Auto => "auto",
+            SolverChoice::Nsgs => "nsgs",
+            SolverChoice::Newton => "newton",
+        }
+    }
 }
 
-/// Memory of the solvers, sized for the largest problem of a system.
-#[derive(Debug)]
+/// Memory of the solvers, kept between problems.
+#[derive(Debug, Default)]
 pub struct SolverScratch {
+    parts: Parts,
+    part: Component,
+    work: Scratch,
     values: ConeProblem<f64>,
     impulses: Vec<f64>,
-    best: Vec<f64>,
-    function: Vec<f64>,
-    matrix: linear::Matrix,
+    tangent: sensitivity::TangentScratch,
+}
+
+/// Memory of the solvers of one part.
+#[derive(Debug, Default)]
+struct Scratch {
+    best: Vec<[f64; 3]>,
+    centre: Vec<[f64; 3]>,
+    newton: newton::NewtonScratch,
 }
 
 impl SolverScratch {
-    /// Memory for problems of up to `contacts` contacts.
-    pub fn with_capacity(contacts: usize) -> SolverScratch {
-        let rows = 3 * contacts;
+    /// Memory for problems of up to `contacts` contacts and `blocks` nonzero blocks. Larger dense matrices than
+    /// are likely are allocated when they are needed.
+    pub fn with_capacity(contacts: usize, blocks: usize) -> SolverScratch {
+        const LIKELY_DENSE: usize = 64;
         SolverScratch {
-            values: ConeProblem::with_capacity(contacts),
-            impulses: Vec::with_capacity(rows),
-            best: Vec::with_capacity(rows),
-            function: Vec::with_capacity(rows),
-            matrix: linear::Matrix::with_capacity(rows),
+            parts: Parts::with_capacity(contacts),
+            part: Component::with_capacity(contacts, blocks),
+            work: Scratch {
+                best: Vec::with_capacity(contacts),
+                centre: Vec::with_capacity(contacts),
+                newton: newton::NewtonScratch::with_capacity(contacts.min(LIKELY_DENSE)),
+            },
+            values: ConeProblem::default(),
+            impulses: Vec::new(),
+            tangent: sensitivity::TangentScratch::default(),
         }
+    }
+}
+
+/// What a solver did with a part.
+#[derive(Clone, Copy, Debug)]
+struct Effort {
+    iterations: u32,
+    solved: bool,
+}
+
+impl Effort {
+    /// Goes on with another solver, given what is left of `limit`, unless the part is solved.
+    #[inline]
+    fn then(self, limit: u32, next: impl FnOnce(u32) -> Effort) -> Effort {
+        if self.solved || self.iterations >= limit {
+            return self;
+        }
+        let more = next(limit - self.iterations);
+        Effort { iterations: self.iterations + more.iterations, solved: more.solved }
+    }
+}
+
+/// Part of the tolerance that solvers aim at, so that round-off in the independent check does not undo it.
+const MARGIN: f64 = 0.5;
+
+/// Solves a cone problem from the guess in `r` and leaves the best answer there.
+///
+/// # Panics
+/// Where `r` has not three numbers a contact.
+pub fn solve_cone(
+    problem: &ConeProblem<f64>,
+    r: &mut [f64],
+    settings: &SolverSettings,
+    scratch: &mut SolverScratch,
+) -> Report {
+    assert_eq!(r.len(), problem.rows(), "three unknowns a contact");
+    if !r.iter().all(|r| r.is_finite()) {
+        r.fill(0.0);
+    }
+    let SolverScratch { parts, part, work, .. } = scratch;
+    let contacts = problem.contacts() as f64;
+    let scale = problem.q.iter().map(|q| q * q).sum::<f64>().sqrt();
+    let limit = settings.max_iterations;
+    let mut iterations = 0;
+    let mut at_limit = false;
+    parts.find(problem);
+    for index in 0..parts.count() {
+        let members = parts.members(index);
+        let effort = match (members, settings.choice) {
+            (&[contact], SolverChoice::Auto | SolverChoice::Nsgs) => solve_alone(problem, r, contact),
+            _ => {
+                let share = (members.len() as f64 / contacts).sqrt();
+                let goal = MARGIN * settings.tolerance * scale * share;
+                part.gather(problem, r, members, parts.position(), goal);
+                let effort = match settings.choice {
+                    SolverChoice::Auto => auto::solve(part, limit, work),
+                    SolverChoice::Nsgs => nsgs::solve(part, limit, work),
+                    SolverChoice::Newton => newton::solve(part, limit, work)
+                        .then(limit, |limit| proximal::solve(part, proximal::FAST, limit, work)),
+                };
+                part.scatter(r);
+                effort
+            }
+        };
+        iterations = iterations.max(effort.iterations);
+        at_limit |= !effort.solved && effort.iterations >= limit;
+    }
+    let residual = natural_residual(problem, r);
+    let status = if residual <= settings.tolerance {
+        Status::Solved
+    } else if !residual.is_finite() {
+        Status::NumericalError
+    } else if at_limit {
+        Status::IterationLimit
+    } else {
+        Status::Inaccurate
+    };
+    Report { solver: settings.choice.name(), status, iterations, residual }
+}
+
+/// A contact that nothing couples to others.
+#[inline]
+fn solve_alone(problem: &ConeProblem<f64>, r: &mut [f64], contact: usize) -> Effort {
+    let at = 3 * contact;
+    let q = [problem.q[at], problem.q[at + 1], problem.q[at + 2]];
+    let single = SingleContact::new(problem.w.diagonal(contact), problem.mu[contact]);
+    match single.solve(q, &mut 0.0, Accuracy::Exact) {
+        Some(impulse) => {
+            r[at..at + 3].copy_from_slice(&impulse);
+            Effort { iterations: 1, solved: true }
+        }
+        None => Effort { iterations: 1, solved: false },
     }
 }
 
@@ -77,7 +197,7 @@ pub trait Solvable: Scalar {
         r: &mut [Self],
         settings: &SolverSettings,
         scratch: &mut SolverScratch,
-    ) -> Solution;
+    ) -> Report;
 }
 
 impl Solvable for f64 {
@@ -86,13 +206,8 @@ impl Solvable for f64 {
         r: &mut [f64],
         settings: &SolverSettings,
         scratch: &mut SolverScratch,
-    ) -> Solution {
-        let iterations = match settings.choice {
-            SolverChoice::Auto => auto::solve(problem, r, settings, scratch),
-            SolverChoice::Nsgs => nsgs::solve(problem, r, settings.tolerance, settings.max_iterations),
-            SolverChoice::Newton => newton::solve(problem, r, settings.max_iterations, scratch),
-        };
-        Solution { iterations, residual: natural_residual(problem, r) }
+    ) -> Report {
+        solve_cone(problem, r, settings, scratch)
     }
 }
 
@@ -102,16 +217,16 @@ impl Solvable for Dual {
         r: &mut [Dual],
         settings: &SolverSettings,
         scratch: &mut SolverScratch,
-    ) -> Solution {
+    ) -> Report {
         let mut values = std::mem::take(&mut scratch.values);
         let mut impulses = std::mem::take(&mut scratch.impulses);
         problem.copy_values(&mut values);
         impulses.clear();
         impulses.extend(r.iter().map(|r| r.value));
-        let solution = f64::solve(&values, &mut impulses, settings, scratch);
+        let report = solve_cone(&values, &mut impulses, settings, scratch);
         sensitivity::tangents(problem, &values, &impulses, r, scratch);
         scratch.values = values;
         scratch.impulses = impulses;
-        solution
+        report
     }
 }

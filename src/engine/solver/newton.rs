@@ -1,44 +1,175 @@
-//! Semismooth Newton on the Alart-Curnier function: finds the active set, then is exact to round-off.
+//! Semismooth Newton on the Alart-Curnier function.
+//!
+//! Hyperstatic contact makes the equations singular. They are solved with `W + rho I` in place of `W` and
+//! `q - rho c` in place of `q`, where `c` is the present point: the solutions are the same, and among many steps
+//! a short one is taken.
 
-use super::{SolverScratch, alart_curnier};
-use crate::engine::problem::cone::ConeProblem;
-use crate::engine::problem::residual::natural_residual;
+use super::alart_curnier::{Mode, assemble};
+use super::component::{Best, Component};
+use super::dense::Matrix;
+use super::sparse::BlockSystem;
+use super::{Effort, Scratch};
 
-/// Residual at which further iterations only stir round-off.
-const ROUND_OFF: f64 = 1e-15;
-/// Iterations without a better residual before giving up.
-const PATIENCE: u32 = 8;
+/// Shift of the plain iteration: small against `W`, large against round-off.
+const SHIFT: f64 = 1e-9;
+/// Iterations without a better point before giving up.
+const PATIENCE: u32 = 6;
+/// Parts with so many active contacts and less than half of their blocks are treated as sparse.
+const SPARSE_FROM: usize = 8;
 
-/// Iterates from the guess in `r`, leaves the best point seen there; returns the iterations made.
-pub fn solve(
-    problem: &ConeProblem<f64>,
-    r: &mut [f64],
-    max_iterations: u32,
-    scratch: &mut SolverScratch,
-) -> u32 {
-    let SolverScratch { best, function, matrix, .. } = scratch;
-    best.clear();
-    best.extend_from_slice(r);
-    let mut best_residual = natural_residual(problem, r);
-    let mut last_better = 0;
-    let mut iteration = 0;
-    while iteration < max_iterations && best_residual > ROUND_OFF && iteration - last_better < PATIENCE {
-        iteration += 1;
-        function.clear();
-        function
-            .extend((0..problem.contacts).flat_map(|contact| alart_curnier::function(problem, r, contact)));
-        alart_curnier::jacobian(problem, r, matrix);
-        matrix.solve(function);
-        for (r, step) in r.iter_mut().zip(function.iter()) {
-            *r -= step;
-        }
-        let residual = natural_residual(problem, r);
-        if residual < best_residual {
-            best_residual = residual;
-            last_better = iteration;
-            best.copy_from_slice(r);
+/// Memory of a Newton step.
+#[derive(Debug, Default)]
+pub struct NewtonScratch {
+    modes: Vec<Mode>,
+    /// First unknown of each contact, or its block row.
+    starts: Vec<usize>,
+    z: Vec<f64>,
+    matrix: Matrix,
+    sparse: BlockSystem,
+}
+
+impl NewtonScratch {
+    /// Room for `contacts` contacts in a dense matrix.
+    pub fn with_capacity(contacts: usize) -> NewtonScratch {
+        NewtonScratch {
+            modes: Vec::with_capacity(contacts),
+            starts: Vec::with_capacity(contacts),
+            z: Vec::with_capacity(3 * contacts),
+            matrix: Matrix::with_capacity(3 * contacts),
+            sparse: BlockSystem::default(),
         }
     }
-    r.copy_from_slice(best);
-    iteration
+}
+
+/// Iterates from the point in `part` until solved, without progress, or at the limit; leaves the best point there.
+pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
+    let mut best = Best::begin(&mut scratch.best, part);
+    let mut iterations = 0;
+    let mut last_better = 0;
+    while iterations < limit && !part.solved() && iterations - last_better < PATIENCE {
+        iterations += 1;
+        if !step(part, SHIFT, None, &mut scratch.newton) {
+            break;
+        }
+        if best.offer(part) {
+            last_better = iterations;
+        }
+    }
+    best.finish(part, iterations)
+}
+
+/// Replaces the point of `part` by the Newton step from there, for the problem shifted by `rho` about `centre`
+/// (about the point itself where there is none). False where the equations cannot be solved.
+pub fn step(
+    part: &mut Component,
+    rho: f64,
+    centre: Option<&[[f64; 3]]>,
+    scratch: &mut NewtonScratch,
+) -> bool {
+    let contacts = part.contacts();
+    let active = find_modes(part, rho, centre, scratch);
+    let full = part.w.stored() * 2 >= contacts * contacts;
+    let solved = if active < SPARSE_FROM || full {
+        solve_dense(part, rho, centre, scratch)
+    } else {
+        solve_sparse(part, rho, centre, scratch)
+    };
+    part.refresh();
+    solved
+}
+
+/// Finds what every contact does; returns the number of closed ones.
+fn find_modes(part: &Component, rho: f64, centre: Option<&[[f64; 3]]>, scratch: &mut NewtonScratch) -> usize {
+    scratch.modes.clear();
+    let mut active = 0;
+    for contact in 0..part.contacts() {
+        let r = part.r[contact];
+        let mut u = part.u[contact];
+        if let Some(centre) = centre {
+            for k in 0..3 {
+                u[k] += rho * (r[k] - centre[contact][k]);
+            }
+        }
+        let mode = Mode::of(r, u, part.mu[contact]);
+        active += usize::from(mode != Mode::Open);
+        scratch.modes.push(mode);
+    }
+    active
+}
+
+/// Right-hand side of a contact.
+#[inline]
+fn right(part: &Component, rho: f64, centre: Option<&[[f64; 3]]>, contact: usize, mode: &Mode) -> [f64; 3] {
+    let c = centre.map_or(part.r[contact], |centre| centre[contact]);
+    let q = part.q[contact];
+    mode.equations([rho * c[0] - q[0], rho * c[1] - q[1], rho * c[2] - q[2]])
+}
+
+fn solve_dense(
+    part: &mut Component,
+    rho: f64,
+    centre: Option<&[[f64; 3]]>,
+    scratch: &mut NewtonScratch,
+) -> bool {
+    let NewtonScratch { modes, starts, z, matrix, .. } = scratch;
+    assemble(part, modes, rho, starts, matrix);
+    z.clear();
+    for (contact, mode) in modes.iter().enumerate() {
+        z.extend_from_slice(&right(part, rho, centre, contact, mode)[..mode.unknowns()]);
+    }
+    if !matrix.solve(z) {
+        return false;
+    }
+    for (contact, mode) in modes.iter().enumerate() {
+        part.r[contact] = mode.impulse(part.mu[contact], &z[starts[contact]..]);
+    }
+    true
+}
+
+fn solve_sparse(
+    part: &mut Component,
+    rho: f64,
+    centre: Option<&[[f64; 3]]>,
+    scratch: &mut NewtonScratch,
+) -> bool {
+    let NewtonScratch { modes, starts, sparse, .. } = scratch;
+    starts.clear();
+    let mut active = 0;
+    for mode in modes.iter() {
+        starts.push(active);
+        active += usize::from(*mode != Mode::Open);
+    }
+    sparse.clear();
+    for (contact, mode) in modes.iter().enumerate() {
+        if *mode == Mode::Open {
+            continue;
+        }
+        for (column, block) in part.w.row(contact) {
+            let other = &modes[column];
+            if *other == Mode::Open {
+                continue;
+            }
+            let mut reduced = mode.rows(&other.columns(part.mu[column], block));
+            if column == contact {
+                let own = mode.diagonal(rho);
+                for k in 0..3 {
+                    reduced[k][k] += own[k];
+                }
+                let right = right(part, rho, centre, contact, mode);
+                sparse.begin_row(mode.unknowns(), reduced, right);
+            } else {
+                sparse.push(starts[column], other.unknowns(), reduced);
+            }
+        }
+    }
+    if !sparse.solve() {
+        return false;
+    }
+    for (contact, mode) in modes.iter().enumerate() {
+        part.r[contact] = match mode {
+            Mode::Open => [0.0; 3],
+            _ => mode.impulse(part.mu[contact], sparse.solution(starts[contact])),
+        };
+    }
+    true
 }

@@ -1,34 +1,35 @@
-//! Block nonsmooth Gauss-Seidel: contact by contact, each solved in closed form with the others held.
-//!
-//! The diagonal blocks of point masses are multiples of the identity, so that the local problem is
-//! [`coulomb_cone`](crate::engine::law::coulomb_cone)'s closed form. [Jourdan, Alart, Jean 1998]
+//! Block nonsmooth Gauss-Seidel: contact by contact, each solved exactly with the others held.
+//! [Jourdan, Alart, Jean 1998]
 
-use crate::engine::problem::cone::ConeProblem;
-use crate::engine::problem::residual::natural_residual;
+use super::component::{Best, Component};
+use super::single_contact::Accuracy;
+use super::{Effort, Scratch};
 
-/// Sweeps from the guess in `r` until solved or `max_sweeps`; returns the sweeps made.
-pub fn solve(problem: &ConeProblem<f64>, r: &mut [f64], tolerance: f64, max_sweeps: u32) -> u32 {
-    for sweep in 0..max_sweeps {
-        for contact in 0..problem.contacts {
-            relax(problem, r, contact);
+/// Sweeps between two looks at the residual, which costs as much as a sweep.
+const LOOK_EVERY: u32 = 4;
+
+/// Sweeps from the point in `part` until solved or at the limit; leaves the best point seen there.
+pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
+    let mut best = Best::begin(&mut scratch.best, part);
+    let mut sweeps = 0;
+    while sweeps < limit && !part.solved() {
+        for _ in 0..LOOK_EVERY.min(limit - sweeps) {
+            sweep(part, Accuracy::Exact);
+            sweeps += 1;
         }
-        if natural_residual(problem, r) <= tolerance {
-            return sweep + 1;
-        }
+        part.refresh();
+        best.offer(part);
     }
-    max_sweeps
+    best.finish(part, sweeps)
 }
 
-fn relax(problem: &ConeProblem<f64>, r: &mut [f64], contact: usize) {
-    let at = 3 * contact;
-    let rows = problem.rows();
-    let diagonal = problem.w[at * rows + at];
-    let target: [f64; 3] = std::array::from_fn(|k| r[at + k] - problem.velocity(at + k, r) / diagonal);
-    let normal = target[0].max(0.0);
-    let limit = problem.mu[contact] * normal;
-    let needed = (target[1] * target[1] + target[2] * target[2]).sqrt();
-    let scale = if needed <= limit { 1.0 } else { limit / needed };
-    r[at] = normal;
-    r[at + 1] = scale * target[1];
-    r[at + 2] = scale * target[2];
+/// Visits every contact once; `accuracy` tells how exactly each is solved. The impulse of a contact without solution
+/// is left as it is.
+pub fn sweep(part: &mut Component, accuracy: Accuracy) {
+    for contact in 0..part.contacts() {
+        let q = part.without_own(contact);
+        if let Some(r) = part.single[contact].solve(q, &mut part.alpha[contact], accuracy) {
+            part.r[contact] = r;
+        }
+    }
 }

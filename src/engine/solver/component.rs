@@ -1,0 +1,219 @@
+//! A part of a cone problem that nothing couples to the rest, equilibrated.
+//!
+//! Contact `i` is scaled by `d_i = 1 / sqrt(mean of the diagonal of W_ii)`: `W_ij -> d_i W_ij d_j`, `q_i -> d_i q_i`,
+//! `r_i = d_i r'_i`, `u_i = u'_i / d_i`. Cones are kept, and diagonal blocks are near the identity whatever the units.
+
+use super::Effort;
+use super::single_contact::SingleContact;
+use crate::engine::problem::block_matrix::{BlockMatrix, multiply_add};
+use crate::engine::problem::cone::ConeProblem;
+
+/// The part, its unknowns and their velocities.
+#[derive(Debug, Default)]
+pub struct Component {
+    /// Contacts in the whole problem.
+    members: Vec<usize>,
+    /// `d_i`.
+    scale: Vec<f64>,
+    pub w: BlockMatrix<f64>,
+    pub q: Vec<[f64; 3]>,
+    pub mu: Vec<f64>,
+    /// Each contact on its own.
+    pub single: Vec<SingleContact>,
+    /// Slip rates, guesses for the next visit of a contact.
+    pub alpha: Vec<f64>,
+    pub r: Vec<[f64; 3]>,
+    pub u: Vec<[f64; 3]>,
+    /// Natural residual of `r` in the units of the whole problem.
+    residual: f64,
+    /// Natural residual, in the units of the whole problem, at which the part counts as solved.
+    goal: f64,
+}
+
+impl Component {
+    /// Room for `contacts` contacts.
+    pub fn with_capacity(contacts: usize, blocks: usize) -> Component {
+        Component {
+            members: Vec::with_capacity(contacts),
+            scale: Vec::with_capacity(contacts),
+            w: BlockMatrix::with_capacity(contacts, blocks),
+            q: Vec::with_capacity(contacts),
+            mu: Vec::with_capacity(contacts),
+            single: Vec::with_capacity(contacts),
+            alpha: Vec::with_capacity(contacts),
+            r: Vec::with_capacity(contacts),
+            u: Vec::with_capacity(contacts),
+            residual: f64::INFINITY,
+            goal: 0.0,
+        }
+    }
+
+    /// Number of contacts.
+    #[inline]
+    pub fn contacts(&self) -> usize {
+        self.members.len()
+    }
+
+    /// `d` of a contact: its impulse in the whole problem is this times the one in the part.
+    #[inline]
+    pub fn scale(&self, contact: usize) -> f64 {
+        self.scale[contact]
+    }
+
+    /// Takes the part with the given `members`; `position` tells where each contact stands among them.
+    pub fn gather(
+        &mut self,
+        problem: &ConeProblem<f64>,
+        r: &[f64],
+        members: &[usize],
+        position: &[usize],
+        goal: f64,
+    ) {
+        self.goal = goal;
+        self.members.clear();
+        self.members.extend_from_slice(members);
+        self.scale.clear();
+        self.scale.extend(members.iter().map(|&contact| {
+            let block = problem.w.diagonal(contact);
+            let mean = (block[0][0] + block[1][1] + block[2][2]) / 3.0;
+            if mean > 0.0 && mean.is_finite() { 1.0 / mean.sqrt() } else { 1.0 }
+        }));
+        self.w.clear();
+        self.q.clear();
+        self.mu.clear();
+        self.single.clear();
+        self.r.clear();
+        for (index, &contact) in members.iter().enumerate() {
+            let d = self.scale[index];
+            for (column, block) in problem.w.row(contact) {
+                let at = position[column];
+                let factor = d * self.scale[at];
+                let block = [scaled(block[0], factor), scaled(block[1], factor), scaled(block[2], factor)];
+                if column == contact {
+                    self.single.push(SingleContact::new(&block, problem.mu[contact]));
+                    self.w.begin_row(block);
+                } else {
+                    self.w.push(at, block);
+                }
+            }
+            let at = 3 * contact;
+            self.q.push(scaled([problem.q[at], problem.q[at + 1], problem.q[at + 2]], d));
+            self.mu.push(problem.mu[contact]);
+            self.r.push(scaled([r[at], r[at + 1], r[at + 2]], 1.0 / d));
+        }
+        self.alpha.clear();
+        self.alpha.resize(members.len(), 0.0);
+        self.u.clear();
+        self.u.extend_from_slice(&self.q);
+        if self.r.iter().flatten().any(|&r| r != 0.0) {
+            self.refresh();
+        } else {
+            // Without impulses the velocities are `q`; unless that solves the part, any point is better.
+            let open = self.q.iter().all(|q| q[0] >= 0.0);
+            self.residual = if open { 0.0 } else { f64::INFINITY };
+        }
+    }
+
+    /// Writes the unknowns back to the whole problem.
+    pub fn scatter(&self, r: &mut [f64]) {
+        for ((&contact, &d), own) in self.members.iter().zip(&self.scale).zip(&self.r) {
+            for k in 0..3 {
+                r[3 * contact + k] = own[k] * d;
+            }
+        }
+    }
+
+    /// Velocity of a contact without its own impulse.
+    #[inline]
+    pub fn without_own(&self, contact: usize) -> [f64; 3] {
+        self.w
+            .row(contact)
+            .skip(1)
+            .fold(self.q[contact], |sum, (column, block)| multiply_add(sum, block, self.r[column]))
+    }
+
+    /// Computes velocities and residual of the present point.
+    pub fn refresh(&mut self) {
+        let mut square = 0.0;
+        for contact in 0..self.contacts() {
+            let r = self.r[contact];
+            let u = multiply_add(self.without_own(contact), self.w.diagonal(contact), r);
+            self.u[contact] = u;
+            let d = self.scale[contact];
+            square += distance_square(scaled(r, d), scaled(u, 1.0 / d), self.mu[contact]);
+        }
+        self.residual = square.sqrt();
+    }
+
+    /// Whether the present point is a solution.
+    #[inline]
+    pub fn solved(&self) -> bool {
+        self.residual <= self.goal
+    }
+}
+
+/// The best point that a solver has seen.
+pub struct Best<'a> {
+    r: &'a mut Vec<[f64; 3]>,
+    residual: f64,
+}
+
+impl<'a> Best<'a> {
+    /// Starts with the present point of `part`.
+    pub fn begin(r: &'a mut Vec<[f64; 3]>, part: &Component) -> Best<'a> {
+        r.clear();
+        r.extend_from_slice(&part.r);
+        // Any other point is better than one whose residual is not a number.
+        let residual = if part.residual.is_nan() { f64::INFINITY } else { part.residual };
+        Best { r, residual }
+    }
+
+    /// Takes the present point of `part` if it is better; tells whether it is.
+    #[inline]
+    pub fn offer(&mut self, part: &Component) -> bool {
+        let better = part.residual < self.residual;
+        if better {
+            self.residual = part.residual;
+            self.r.copy_from_slice(&part.r);
+        }
+        better
+    }
+
+    /// Its natural residual.
+    #[inline]
+    pub fn residual(&self) -> f64 {
+        self.residual
+    }
+
+    /// Puts it into `part`, which has cost so many iterations.
+    #[inline]
+    pub fn finish(self, part: &mut Component, iterations: u32) -> Effort {
+        if part.residual != self.residual {
+            part.r.copy_from_slice(self.r);
+            part.refresh();
+        }
+        Effort { iterations, solved: part.solved() }
+    }
+}
+
+#[inline(always)]
+fn scaled([x, y, z]: [f64; 3], factor: f64) -> [f64; 3] {
+    [x * factor, y * factor, z * factor]
+}
+
+/// `|r - Proj_K(r - u - mu |u_T| n)|^2`.
+#[inline]
+fn distance_square(r: [f64; 3], u: [f64; 3], mu: f64) -> f64 {
+    let slip = (u[1] * u[1] + u[2] * u[2]).sqrt();
+    let [n, x, y] = [r[0] - u[0] - mu * slip, r[1] - u[1], r[2] - u[2]];
+    let t = (x * x + y * y).sqrt();
+    let [pn, scale] = if t <= mu * n {
+        [n, 1.0]
+    } else if mu * t <= -n {
+        [0.0, 0.0]
+    } else {
+        let height = (n + mu * t) / (1.0 + mu * mu);
+        [height, mu * height / t]
+    };
+    (r[0] - pn).powi(2) + (r[1] - scale * x).powi(2) + (r[2] - scale * y).powi(2)
+}

@@ -1,0 +1,346 @@
+//! Dense elimination: fast with row pivoting for regular matrices, complete pivoting for singular ones.
+
+/// A square matrix with room for its elimination.
+#[derive(Debug, Default)]
+pub struct Matrix {
+    size: usize,
+    /// Distance between rows.
+    stride: usize,
+    /// Row by row.
+    entries: Vec<f64>,
+    /// Unknown in each column, while columns are exchanged.
+    columns: Vec<usize>,
+}
+
+/// Matrices up to the last of these sizes are padded to the next one, whose loops the compiler knows.
+const SMALL: [usize; 4] = [6, 12, 18, 24];
+/// Columns that are eliminated together, so that the rest of the matrix is passed over less often.
+const PANEL: usize = 4;
+
+impl Matrix {
+    /// Room for `rows` rows.
+    pub fn with_capacity(rows: usize) -> Matrix {
+        let rows = padded(rows);
+        Matrix {
+            size: 0,
+            stride: 0,
+            entries: Vec::with_capacity(rows * rows),
+            columns: Vec::with_capacity(rows),
+        }
+    }
+
+    /// Makes it a zero matrix of `size` rows.
+    #[inline]
+    pub fn reset(&mut self, size: usize) {
+        self.size = size;
+        self.stride = padded(size);
+        self.entries.clear();
+        self.entries.resize(size * self.stride, 0.0);
+    }
+
+    /// A row.
+    #[inline]
+    pub fn row_mut(&mut self, row: usize) -> &mut [f64] {
+        &mut self.entries[row * self.stride..row * self.stride + self.size]
+    }
+
+    /// Overwrites `b` with the solution of `A x = b`, and the matrix with its elimination. False where a pivot is
+    /// zero or not finite; `b` is then without meaning.
+    pub fn solve(&mut self, b: &mut [f64]) -> bool {
+        match self.stride {
+            6 => solve_small::<6>(&mut self.entries, b),
+            12 => solve_small::<12>(&mut self.entries, b),
+            18 => solve_small::<18>(&mut self.entries, b),
+            24 => solve_small::<24>(&mut self.entries, b),
+            _ => self.solve_large(b),
+        }
+    }
+
+    fn solve_large(&mut self, b: &mut [f64]) -> bool {
+        let n = self.size;
+        let mut start = 0;
+        while start < n {
+            let end = (start + PANEL).min(n);
+            for column in start..end {
+                if !self.eliminate_in_panel(column, end, b) {
+                    return false;
+                }
+            }
+            if end < n {
+                self.update_behind_panel(start, end);
+            }
+            start = end;
+        }
+        for row in (0..n).rev() {
+            let line = &self.entries[row * n..(row + 1) * n];
+            let known: f64 = line[row + 1..].iter().zip(&b[row + 1..n]).map(|(a, x)| a * x).sum();
+            b[row] = (b[row] - known) / line[row];
+        }
+        true
+    }
+
+    /// Eliminates one column within the columns up to `end`; factors take the place of the zeros.
+    #[inline]
+    fn eliminate_in_panel(&mut self, column: usize, end: usize, b: &mut [f64]) -> bool {
+        let n = self.size;
+        let mut pivot_row = column;
+        let mut largest = 0.0;
+        for row in column..n {
+            let entry = self.entries[row * n + column].abs();
+            if entry > largest {
+                largest = entry;
+                pivot_row = row;
+            }
+        }
+        if !(largest > 0.0 && largest.is_finite()) {
+            return false;
+        }
+        if pivot_row != column {
+            let (upper, lower) = self.entries.split_at_mut(pivot_row * n);
+            upper[column * n..(column + 1) * n].swap_with_slice(&mut lower[..n]);
+            b.swap(column, pivot_row);
+        }
+        let (upper, lower) = self.entries.split_at_mut((column + 1) * n);
+        let pivot = &upper[column * n + column..column * n + end];
+        let inverse = 1.0 / pivot[0];
+        let (b_upper, b_lower) = b.split_at_mut(column + 1);
+        for (row, b) in lower.chunks_exact_mut(n).zip(b_lower) {
+            let row = &mut row[column..end];
+            if row[0] == 0.0 {
+                continue;
+            }
+            let factor = row[0] * inverse;
+            row[0] = factor;
+            for (entry, pivot) in row[1..].iter_mut().zip(&pivot[1..]) {
+                *entry -= factor * pivot;
+            }
+            *b -= factor * b_upper[column];
+        }
+        true
+    }
+
+    /// Applies the factors of the columns `start..end` to all columns behind them.
+    #[inline]
+    fn update_behind_panel(&mut self, start: usize, end: usize) {
+        let n = self.size;
+        let (upper, lower) = self.entries.split_at_mut(end * n);
+        for row in start + 1..end {
+            let (above, line) = upper.split_at_mut(row * n);
+            let (factors, line) = line.split_at_mut(end);
+            for (k, pivot) in above.chunks_exact(n).enumerate().skip(start) {
+                let factor = factors[k];
+                if factor == 0.0 {
+                    continue;
+                }
+                for (entry, pivot) in line.iter_mut().zip(&pivot[end..]) {
+                    *entry -= factor * pivot;
+                }
+            }
+        }
+        let mut pivots = upper[start * n..].chunks_exact(n).map(|row| &row[end..]);
+        if let (Some(p0), Some(p1), Some(p2), Some(p3)) =
+            (pivots.next(), pivots.next(), pivots.next(), pivots.next())
+        {
+            for line in lower.chunks_exact_mut(n) {
+                let (factors, line) = line.split_at_mut(end);
+                let [f0, f1, f2, f3] =
+                    [factors[start], factors[start + 1], factors[start + 2], factors[start + 3]];
+                if f0 == 0.0 && f1 == 0.0 && f2 == 0.0 && f3 == 0.0 {
+                    continue;
+                }
+                for ((((entry, p0), p1), p2), p3) in line.iter_mut().zip(p0).zip(p1).zip(p2).zip(p3) {
+                    *entry -= (f0 * p0 + f1 * p1) + (f2 * p2 + f3 * p3);
+                }
+            }
+        }
+    }
+
+    /// Like [`Matrix::solve`], but where the matrix is singular it finds a solution with the free unknowns at
+    /// zero, of as many equations as can be satisfied.
+    pub fn solve_singular(&mut self, b: &mut [f64]) {
+        /// Pivots smaller than this part of the largest entry count as zero.
+        const RANK_TOLERANCE: f64 = 1e-12;
+        let (n, stride) = (self.size, self.stride);
+        self.columns.clear();
+        self.columns.extend(0..n);
+        let largest = self.entries.iter().fold(0.0_f64, |largest, entry| largest.max(entry.abs()));
+        let mut rank = 0;
+        while rank < n {
+            let (row, column, pivot) = self.largest_from(rank);
+            if pivot <= RANK_TOLERANCE * largest {
+                break;
+            }
+            self.swap_rows(rank, row, b);
+            self.swap_columns(rank, column);
+            for lower in rank + 1..n {
+                let factor = self.entries[lower * stride + rank] / self.entries[rank * stride + rank];
+                if factor != 0.0 {
+                    for k in rank..n {
+                        self.entries[lower * stride + k] -= factor * self.entries[rank * stride + k];
+                    }
+                    b[lower] -= factor * b[rank];
+                }
+            }
+            rank += 1;
+        }
+        b[rank..].fill(0.0);
+        for row in (0..rank).rev() {
+            let known: f64 = (row + 1..rank).map(|k| self.entries[row * stride + k] * b[k]).sum();
+            b[row] = (b[row] - known) / self.entries[row * stride + row];
+        }
+        self.unscramble(b);
+    }
+
+    fn largest_from(&self, start: usize) -> (usize, usize, f64) {
+        let mut best = (start, start, 0.0);
+        for row in start..self.size {
+            for column in start..self.size {
+                let entry = self.entries[row * self.stride + column].abs();
+                if entry > best.2 {
+                    best = (row, column, entry);
+                }
+            }
+        }
+        best
+    }
+
+    fn swap_rows(&mut self, one: usize, other: usize, b: &mut [f64]) {
+        if one != other {
+            for column in 0..self.size {
+                self.entries.swap(one * self.stride + column, other * self.stride + column);
+            }
+            b.swap(one, other);
+        }
+    }
+
+    fn swap_columns(&mut self, one: usize, other: usize) {
+        if one != other {
+            for row in 0..self.size {
+                self.entries.swap(row * self.stride + one, row * self.stride + other);
+            }
+            self.columns.swap(one, other);
+        }
+    }
+
+    /// Puts the unknowns back into their own order, cycle by cycle.
+    fn unscramble(&mut self, x: &mut [f64]) {
+        for position in 0..self.size {
+            while self.columns[position] != position {
+                let home = self.columns[position];
+                x.swap(position, home);
+                self.columns.swap(position, home);
+            }
+        }
+    }
+}
+
+/// Length of the rows of a matrix of `size` rows.
+#[inline]
+fn padded(size: usize) -> usize {
+    SMALL.into_iter().find(|&small| size <= small).unwrap_or(size)
+}
+
+/// Elimination with row pivoting over whole rows of known length: the work done in vain costs less than loops of
+/// unknown length.
+#[inline]
+fn solve_small<const N: usize>(entries: &mut [f64], b: &mut [f64]) -> bool {
+    let (rows, _) = entries.as_chunks_mut::<N>();
+    let n = rows.len().min(N);
+    let (rows, b) = (&mut rows[..n], &mut b[..n]);
+    let mut inverses = [0.0; N];
+    for k in 0..n {
+        let mut pivot_row = k;
+        let mut largest = rows[k][k].abs();
+        for (row, line) in rows.iter().enumerate().skip(k + 1) {
+            let entry = line[k].abs();
+            if entry > largest {
+                largest = entry;
+                pivot_row = row;
+            }
+        }
+        if !(largest > 0.0 && largest.is_finite()) {
+            return false;
+        }
+        if pivot_row != k {
+            rows.swap(k, pivot_row);
+            b.swap(k, pivot_row);
+        }
+        let inverse = 1.0 / rows[k][k];
+        inverses[k] = inverse;
+        let (upper, lower) = rows.split_at_mut(k + 1);
+        let pivot = &upper[k];
+        let (b_upper, b_lower) = b.split_at_mut(k + 1);
+        for (line, b) in lower.iter_mut().zip(b_lower) {
+            let factor = line[k] * inverse;
+            if factor != 0.0 {
+                for column in 0..N {
+                    line[column] -= factor * pivot[column];
+                }
+                *b -= factor * b_upper[k];
+            }
+        }
+    }
+    for k in (0..n).rev() {
+        let x = b[k] * inverses[k];
+        b[k] = x;
+        for (b, line) in b[..k].iter_mut().zip(rows.iter()) {
+            *b -= line[k] * x;
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matrix(rows: &[Vec<f64>]) -> Matrix {
+        let mut matrix = Matrix::with_capacity(rows.len());
+        matrix.reset(rows.len());
+        for (index, row) in rows.iter().enumerate() {
+            matrix.row_mut(index).copy_from_slice(row);
+        }
+        matrix
+    }
+
+    fn product(rows: &[Vec<f64>], x: &[f64]) -> Vec<f64> {
+        rows.iter().map(|row| row.iter().zip(x).map(|(a, x)| a * x).sum()).collect()
+    }
+
+    #[test]
+    fn regular_systems_are_solved_at_every_size() {
+        for size in 1..=31 {
+            // Zeros on the diagonal, so that rows have to be exchanged.
+            let entry = |i: usize, j: usize| if i == j { 0.0 } else { ((7 * i + 3 * j) % 11) as f64 - 4.3 };
+            let rows: Vec<Vec<f64>> = if size == 1 {
+                vec![vec![-2.0]]
+            } else {
+                (0..size)
+                    .map(|i| (0..size).map(|j| entry(i, j) + 1.0 / (1 + i + j) as f64).collect())
+                    .collect()
+            };
+            let expected: Vec<f64> = (0..size).map(|k| k as f64 - 2.5).collect();
+            let mut x = product(&rows, &expected);
+            let mut y = x.clone();
+            assert!(matrix(&rows).solve(&mut x));
+            matrix(&rows).solve_singular(&mut y);
+            for ((x, y), expected) in x.iter().zip(&y).zip(&expected) {
+                assert!((x - expected).abs() < 1e-9 && (y - expected).abs() < 1e-9, "size {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn singular_matrices_are_refused() {
+        assert!(!matrix(&[vec![1.0, 2.0], vec![2.0, 4.0]]).solve(&mut [1.0, 1.0]));
+        assert!(!matrix(&[vec![f64::NAN, 2.0], vec![2.0, f64::NAN]]).solve(&mut [1.0, 1.0]));
+    }
+
+    #[test]
+    fn consistent_singular_systems_are_satisfied() {
+        let rows = [vec![1.0, 1.0, 0.0], vec![1.0, 1.0, 0.0], vec![0.0, 0.0, 2.0]];
+        let mut x = [3.0, 3.0, 4.0];
+        matrix(&rows).solve_singular(&mut x);
+        assert!((x[0] + x[1] - 3.0).abs() < 1e-15 && (x[2] - 2.0).abs() < 1e-15);
+    }
+}

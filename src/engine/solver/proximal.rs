@@ -1,0 +1,91 @@
+//! Proximal point iterations around Newton: each outer iteration solves the problem of `W + rho I` about the
+//! present point, which is regular, with an easy Newton iteration for large `rho`; smaller `rho` takes it to a
+//! solution in fewer of them. [Rockafellar 1976; for friction Acary, Bremond, Huber 2018]
+
+use super::alart_curnier::function_square;
+use super::component::{Best, Component};
+use super::{Effort, Scratch, newton};
+
+/// Factor by which shifts shrink: fast, and slow but safer.
+pub const FAST: f64 = 0.1;
+pub const SLOW: f64 = 0.3;
+/// Shift of the first outer iteration; the diagonal of `W` is near one.
+const FIRST: f64 = 0.1;
+const SMALLEST: f64 = 1e-8;
+const LARGEST: f64 = 10.0;
+/// Growth of the shift where Newton fails.
+const GROWTH: f64 = 10.0;
+/// Outer iterations to be solved at a shift after a failure, before it shrinks again.
+const HOLD: u32 = 2;
+/// Newton iterations per outer iteration.
+const INNER: u32 = 12;
+/// Decrease of the Alart-Curnier function at which an outer iteration is done.
+const INNER_TOLERANCE: f64 = 0.1;
+/// Outer iterations with a small shift that do not halve the residual: the point runs away along a ray.
+const PATIENCE: u32 = 3;
+const SMALL: f64 = 1e-7;
+
+/// Iterates from the point in `part`, with shifts that shrink by the factor `shrink`, until solved, without progress
+/// or at the limit; leaves the best point there.
+pub fn solve(part: &mut Component, shrink: f64, limit: u32, scratch: &mut Scratch) -> Effort {
+    let mut best = Best::begin(&mut scratch.best, part);
+    let centre = &mut scratch.centre;
+    let mut rho = FIRST;
+    let mut hold = 0;
+    let mut iterations = 0;
+    let mut halved = best.residual();
+    let mut stagnant = 0;
+    while iterations < limit && !part.solved() {
+        centre.clear();
+        centre.extend_from_slice(&part.r);
+        let inner_goal = (INNER_TOLERANCE * function(part, rho, centre)).max(f64::MIN_POSITIVE);
+        let mut done = false;
+        for _ in 0..INNER.min(limit - iterations) {
+            iterations += 1;
+            if !newton::step(part, rho, Some(centre), &mut scratch.newton) {
+                break;
+            }
+            done = function(part, rho, centre) <= inner_goal;
+            if done {
+                break;
+            }
+        }
+        if done {
+            best.offer(part);
+            if hold > 0 {
+                hold -= 1;
+            } else {
+                rho = (rho * shrink).max(SMALLEST);
+            }
+        } else {
+            part.r.copy_from_slice(centre);
+            part.refresh();
+            if rho >= LARGEST {
+                break;
+            }
+            rho = (rho * GROWTH).min(LARGEST);
+            hold = HOLD;
+        }
+        if best.residual() < 0.5 * halved {
+            halved = best.residual();
+            stagnant = 0;
+        } else if rho <= SMALL {
+            stagnant += 1;
+            if stagnant >= PATIENCE {
+                break;
+            }
+        }
+    }
+    best.finish(part, iterations)
+}
+
+/// Length of the Alart-Curnier function of the shifted problem.
+fn function(part: &Component, rho: f64, centre: &[[f64; 3]]) -> f64 {
+    let mut square = 0.0;
+    for (contact, centre) in centre.iter().enumerate() {
+        let r = part.r[contact];
+        let u = std::array::from_fn(|k| part.u[contact][k] + rho * (r[k] - centre[k]));
+        square += function_square(r, u, part.mu[contact]);
+    }
+    square.sqrt()
+}
