@@ -94,14 +94,14 @@ fn captured_impact() {
 
 #[test]
 fn slip() {
-    let push = |state: &mut State<f64>| state.inputs[0].force[1] = 0.05;
+    let push = |state: &mut State<f64>| state.inputs[0].value[1] = 0.05;
     compare(&model("tilted_plane_friction"), 2200, push, &[ContactMode::Slip]);
 }
 
 #[test]
 fn stick_and_slip_side_by_side() {
     use ContactMode::{Slip, Stick};
-    let push = |state: &mut State<f64>| state.inputs[0].force = nalgebra::Vector3::new(0.2, 0.1, -0.3);
+    let push = |state: &mut State<f64>| state.inputs[0].value = nalgebra::Vector3::new(0.2, 0.1, -0.3);
     compare(&model("resting_block"), 10, push, &[Stick, Stick, Stick, Slip, Slip]);
 }
 
@@ -128,13 +128,13 @@ fn stuck_in_a_corner() {
     // Two contacts that hold a point mass are hyperstatic: only their sum is unique, and it balances the applied force.
     let model = corner([0.5, 0.5]);
     let (system, mut before) = model.assemble();
-    before.inputs[0].force = nalgebra::Vector3::new(-30.0, 1.0, 0.0);
+    before.inputs[0].value = nalgebra::Vector3::new(-30.0, 1.0, 0.0);
     let end = after(&system, before.clone(), 1);
     assert!(end.contacts.iter().all(|contact| contact.mode == ContactMode::Stick));
     assert!(end.nodes[0].velocity.norm() < 1e-12);
     for axis in 0..3 {
         let seeded = differentiate(&system, &before, DURATION, |state| {
-            state.inputs[0].force[axis].tangent = 1.0;
+            state.inputs[0].value[axis].tangent = 1.0;
         })
         .unwrap();
         for other in 0..3 {
@@ -149,7 +149,7 @@ fn stuck_in_a_corner() {
 
 #[test]
 fn two_contacts_that_slip() {
-    let push = |state: &mut State<f64>| state.inputs[0].force = nalgebra::Vector3::new(-6.0, 9.0, 0.0);
+    let push = |state: &mut State<f64>| state.inputs[0].value = nalgebra::Vector3::new(-6.0, 9.0, 0.0);
     compare(&corner([0.2, 0.1]), 0, push, &[ContactMode::Slip; 2]);
 }
 

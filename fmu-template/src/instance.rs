@@ -133,7 +133,7 @@ fn create(
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use contact_fmu::model::{Engine, Experiment, Node, NodeShape, Solver};
+    use contact_fmu::model::{Engine, Experiment, Node, NodeShape, Scheme, Solver};
     use std::cell::RefCell;
 
     thread_local! {
@@ -182,6 +182,7 @@ pub mod tests {
             engine: Engine {
                 step: 1e-3,
                 gravity: [0.0, 0.0, -9.81],
+                scheme: Scheme::MoreauJean,
                 theta: 0.5,
                 gamma: 0.5,
                 time_of_impact: true,
@@ -196,6 +197,7 @@ pub mod tests {
                 shape: NodeShape::Point,
                 position: [0.0; 3],
                 velocity: [0.0; 3],
+                rotation: None,
             }],
             surfaces: Vec::new(),
             contacts: Vec::new(),

@@ -9,7 +9,7 @@
 use crate::abi::{fmi2Boolean, fmi2False, fmi2Real};
 use crate::guard::{Answer, OK, Refusal};
 use crate::instance::Instance;
-use contact_fmu::engine::{self, State};
+use contact_fmu::engine::{self, StartFault, State};
 use contact_fmu::variables::Slot;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -165,15 +165,21 @@ pub fn enter_initialization(instance: &mut Instance) -> Answer {
     OK
 }
 
-/// Initialization to step mode, unless a node starts inside a surface.
+/// Initialization to step mode, unless a node starts inside a surface or with an impossible orientation.
 pub fn exit_initialization(instance: &mut Instance) -> Answer {
-    if let Some((contact, depth)) = engine::start_penetration(&instance.system, &instance.run.state) {
-        let name = instance.name_of(Slot::ContactGap { contact });
-        return Err(Refusal::error(format!(
-            "{name} is {}: the simulation would start {depth} m inside a surface; set start positions outside of it",
-            -depth
-        )));
-    }
+    engine::check_start(&instance.system, &mut instance.run.state).map_err(|fault| {
+        Refusal::error(match fault {
+            StartFault::Orientation { node, rotation, length } => format!(
+                "the quaternion that starts with {} has length {length}: set its four components so that it is 1",
+                instance.name_of(Slot::NodeOrientation { node, rotation, component: 0 })
+            ),
+            StartFault::Penetration { contact, depth } => format!(
+                "{} is {}: the simulation would start {depth} m inside a surface; set start positions outside of it",
+                instance.name_of(Slot::ContactGap { contact }),
+                -depth
+            ),
+        })
+    })?;
     instance.run.mode = Mode::Step;
     OK
 }

@@ -84,7 +84,7 @@ fn unit_definitions(xml: &mut Xml, variables: &[Variable]) -> io::Result<()> {
             xml.create_element("Unit").with_attribute(("name", unit.name())).write_inner_content(|xml| {
                 let base = unit.base();
                 let mut element = xml.create_element("BaseUnit");
-                for (name, exponent) in [("kg", base.kg), ("m", base.m), ("s", base.s)] {
+                for (name, exponent) in [("kg", base.kg), ("m", base.m), ("s", base.s), ("rad", base.rad)] {
                     if exponent != 0 {
                         element = element.with_attribute((name, exponent.to_string().as_str()));
                     }
@@ -195,7 +195,10 @@ fn step_dependencies(dependence: Dependence, variables: &[Variable]) -> Option<V
         Dependence::Nothing => Some(Vec::new()),
         Dependence::Node(own) => Some(positions(variables, |variable| {
             variable.causality == Causality::Input
-                && matches!(variable.slot, Slot::ExternalForce { node, .. } if node == own)
+                && matches!(
+                    variable.slot,
+                    Slot::ExternalForce { node, .. } | Slot::ExternalTorque { node, .. } if node == own
+                )
         })),
     }
 }
@@ -206,16 +209,20 @@ fn initial_dependencies(variable: &Variable, model: &Model, variables: &[Variabl
     match variable.slot {
         Slot::ContactGap { contact } => {
             let own = model.contacts[contact].node;
-            Some(positions(
-                variables,
-                |variable| matches!(variable.slot, Slot::NodePosition { node, .. } if node == own),
-            ))
+            Some(positions(variables, |variable| {
+                matches!(
+                    variable.slot,
+                    Slot::NodePosition { node, .. } | Slot::NodeOrientation { node, .. } if node == own
+                )
+            }))
         }
         Slot::Energy => Some(positions(variables, |variable| {
             matches!(
                 variable.slot,
                 Slot::NodePosition { .. }
                     | Slot::NodeVelocity { .. }
+                    | Slot::NodeOrientation { .. }
+                    | Slot::NodeAngularVelocity { .. }
                     | Slot::NodeMass { .. }
                     | Slot::Gravity { .. }
             )

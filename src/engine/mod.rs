@@ -10,6 +10,7 @@ mod geometry;
 mod initial;
 pub mod law;
 mod problem;
+mod rotation;
 mod scalar;
 mod scheme;
 mod solver;
@@ -20,7 +21,7 @@ mod system;
 pub use contact::gap;
 pub use energy::mechanical_energy;
 pub use geometry::{NodeShape, SurfaceShape};
-pub use initial::{START_PENETRATION_TOLERANCE, start_penetration};
+pub use initial::{ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, StartFault, check_start};
 pub use problem::block_matrix::{Block, BlockMatrix};
 pub use problem::boxed::BoxedProblem;
 pub use problem::complementarity::{Complementarity, ProblemError};
@@ -28,13 +29,15 @@ pub use problem::cone::ConeProblem;
 pub use problem::lcp::LcpProblem;
 pub use problem::mixed::{Friction, MixedProblem};
 pub use problem::residual::natural_residual;
+pub use rotation::Orientation;
 pub use scalar::{Dual, Scalar};
 pub use solver::{
     LcpScratch, LcpSettings, LcpSolver, Report, Solvable, SolverChoice, SolverScratch, SolverSettings,
     Status, complementarity_solve, solve_cone, solve_mixed, solve_mixed_dual,
 };
 pub use state::{
-    ContactMode, ContactRecord, MAX_INPUT_DERIVATIVE, NodeInput, NodeState, Parameters, State, StepRecord,
+    ContactMode, ContactRecord, Input, MAX_INPUT_DERIVATIVE, NodeState, Parameters, RotationState, State,
+    StepRecord, Trend,
 };
 pub use step::{MAX_SUBSTEPS, Quality, StepError, Workspace, advance};
-pub use system::{ContactPair, Island, Settings, System};
+pub use system::{ContactPair, Island, Node, Scheme, Settings, System};

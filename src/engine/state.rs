@@ -1,10 +1,11 @@
 //! All that changes during a simulation, and so all that a saved FMU state holds.
 
+use super::rotation::Orientation;
 use super::scalar::Scalar;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
-/// Highest order of input derivatives that a node's external force takes.
+/// Highest order of input derivatives that a node's external force and torque take.
 pub const MAX_INPUT_DERIVATIVE: usize = 3;
 
 /// Parameters, inputs, motion and the record of the last step.
@@ -14,10 +15,16 @@ pub struct State<S: Scalar> {
     pub time: f64,
     /// Tunable parameters.
     pub parameters: Parameters<S>,
-    /// Forces that the master applies.
-    pub inputs: Vec<NodeInput<S>>,
+    /// Forces that the master applies, by node.
+    pub inputs: Vec<Input<S>>,
+    /// Torques that the master applies, by rotating node ([`super::Node::rotation`]).
+    pub torques: Vec<Input<S>>,
     /// Motion of the nodes.
     pub nodes: Vec<NodeState<S>>,
+    /// Rotation of the rotating nodes; point masses have none.
+    pub rotations: Vec<RotationState<S>>,
+    /// How nodes accelerated, by node; empty unless the scheme predicts from it.
+    pub trends: Vec<Trend<S>>,
     /// What the contacts did over the last step.
     pub contacts: Vec<ContactRecord<S>>,
     /// What the engine did over the last step.
@@ -33,17 +40,19 @@ pub struct Parameters<S: Scalar> {
     pub step: f64,
     /// Mass per node.
     pub mass: Vec<S>,
+    /// Principal moments of inertia in the body frame, per rotating node.
+    pub inertia: Vec<Vector3<S>>,
     /// Newton coefficient of restitution per contact.
     pub restitution: Vec<S>,
     /// Friction coefficient per contact.
     pub mu: Vec<S>,
 }
 
-/// External force on a node: value and time derivatives at the start of the communication step.
+/// External force or torque on a node: value and time derivatives at the start of the communication step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NodeInput<S: Scalar> {
-    /// Force.
-    pub force: Vector3<S>,
+pub struct Input<S: Scalar> {
+    /// Force or torque.
+    pub value: Vector3<S>,
     /// Its derivatives of order 1, 2, ...
     pub derivatives: [Vector3<S>; MAX_INPUT_DERIVATIVE],
 }
@@ -57,6 +66,26 @@ pub struct NodeState<S: Scalar> {
     pub velocity: Vector3<S>,
     /// Sum of the contact impulses over the last communication step.
     pub contact_impulse: Vector3<S>,
+}
+
+/// Rotation of a rigid body.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RotationState<S: Scalar> {
+    /// From body to world.
+    pub orientation: Orientation<S>,
+    /// Angular velocity, world components.
+    pub angular_velocity: Vector3<S>,
+    /// Sum of the contact impulses' moments about the centre over the last communication step.
+    pub contact_impulse: Vector3<S>,
+}
+
+/// Mean acceleration of a node over the last substep; zero before the first one and after an impact.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trend<S: Scalar> {
+    /// Acceleration.
+    pub acceleration: Vector3<S>,
+    /// Angular acceleration in body components; zero for a point mass.
+    pub angular: Vector3<S>,
 }
 
 /// What one contact did over the last communication step.
@@ -105,23 +134,22 @@ impl<S: Scalar> State<S> {
     pub fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> State<T> {
         let vector = |v: &Vector3<S>| v.map(convert);
         let list = |values: &[S]| values.iter().map(|&x| convert(x)).collect();
+        let input = |input: &Input<S>| Input {
+            value: vector(&input.value),
+            derivatives: input.derivatives.each_ref().map(vector),
+        };
         State {
             time: self.time,
             parameters: Parameters {
                 gravity: vector(&self.parameters.gravity),
                 step: self.parameters.step,
                 mass: list(&self.parameters.mass),
+                inertia: self.parameters.inertia.iter().map(vector).collect(),
                 restitution: list(&self.parameters.restitution),
                 mu: list(&self.parameters.mu),
             },
-            inputs: self
-                .inputs
-                .iter()
-                .map(|input| NodeInput {
-                    force: vector(&input.force),
-                    derivatives: input.derivatives.each_ref().map(vector),
-                })
-                .collect(),
+            inputs: self.inputs.iter().map(input).collect(),
+            torques: self.torques.iter().map(input).collect(),
             nodes: self
                 .nodes
                 .iter()
@@ -129,6 +157,23 @@ impl<S: Scalar> State<S> {
                     position: vector(&node.position),
                     velocity: vector(&node.velocity),
                     contact_impulse: vector(&node.contact_impulse),
+                })
+                .collect(),
+            rotations: self
+                .rotations
+                .iter()
+                .map(|rotation| RotationState {
+                    orientation: rotation.orientation.map(convert),
+                    angular_velocity: vector(&rotation.angular_velocity),
+                    contact_impulse: vector(&rotation.contact_impulse),
+                })
+                .collect(),
+            trends: self
+                .trends
+                .iter()
+                .map(|trend| Trend {
+                    acceleration: vector(&trend.acceleration),
+                    angular: vector(&trend.angular),
                 })
                 .collect(),
             contacts: self
@@ -155,9 +200,13 @@ impl<S: Scalar> State<S> {
     /// Whether two states belong to systems of the same size.
     pub fn same_size(&self, other: &State<S>) -> bool {
         self.inputs.len() == other.inputs.len()
+            && self.torques.len() == other.torques.len()
             && self.nodes.len() == other.nodes.len()
+            && self.rotations.len() == other.rotations.len()
+            && self.trends.len() == other.trends.len()
             && self.contacts.len() == other.contacts.len()
             && self.parameters.mass.len() == other.parameters.mass.len()
+            && self.parameters.inertia.len() == other.parameters.inertia.len()
             && self.parameters.restitution.len() == other.parameters.restitution.len()
             && self.parameters.mu.len() == other.parameters.mu.len()
     }
@@ -167,6 +216,10 @@ impl<S: Scalar> State<S> {
         self.nodes
             .iter()
             .all(|node| node.position.iter().chain(node.velocity.iter()).all(|x| x.value().is_finite()))
+            && self.rotations.iter().all(|rotation| {
+                let components = rotation.orientation.wxyz.iter().chain(rotation.angular_velocity.iter());
+                components.into_iter().all(|x| x.value().is_finite())
+            })
     }
 }
 
@@ -185,6 +238,14 @@ impl<S: Scalar> Clone for State<S> {
         copy_list(&mut self.parameters.mu, &source.parameters.mu);
         copy_list(&mut self.inputs, &source.inputs);
         copy_list(&mut self.nodes, &source.nodes);
+        if !(self.rotations.is_empty() && source.rotations.is_empty()) {
+            copy_list(&mut self.parameters.inertia, &source.parameters.inertia);
+            copy_list(&mut self.torques, &source.torques);
+            copy_list(&mut self.rotations, &source.rotations);
+        }
+        if !(self.trends.is_empty() && source.trends.is_empty()) {
+            copy_list(&mut self.trends, &source.trends);
+        }
         copy_list(&mut self.contacts, &source.contacts);
         self.step = source.step;
     }
@@ -200,20 +261,27 @@ fn copy_list<T: Copy>(target: &mut Vec<T>, source: &[T]) {
     }
 }
 
-impl<S: Scalar> NodeInput<S> {
-    /// No force.
-    pub fn zero() -> NodeInput<S> {
-        NodeInput { force: Vector3::zeros(), derivatives: [Vector3::zeros(); MAX_INPUT_DERIVATIVE] }
+impl<S: Scalar> Input<S> {
+    /// No force, no torque.
+    pub fn zero() -> Input<S> {
+        Input { value: Vector3::zeros(), derivatives: [Vector3::zeros(); MAX_INPUT_DERIVATIVE] }
     }
 
-    /// Force at `elapsed` after the start of the communication step (Taylor polynomial).
+    /// Value at `elapsed` after the start of the communication step (Taylor polynomial).
     #[inline]
     pub fn at(&self, elapsed: f64) -> Vector3<S> {
         let mut tail = Vector3::zeros();
         for (index, derivative) in self.derivatives.iter().enumerate().rev() {
             tail = (tail + derivative) * S::from(elapsed / (index + 1) as f64);
         }
-        self.force + tail
+        self.value + tail
+    }
+}
+
+impl<S: Scalar> Trend<S> {
+    /// Nothing to go by.
+    pub fn none() -> Trend<S> {
+        Trend { acceleration: Vector3::zeros(), angular: Vector3::zeros() }
     }
 }
 

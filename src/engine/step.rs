@@ -1,13 +1,14 @@
 //! One communication step: cut into equal substeps, each island advanced on its own.
 
-use super::contact::{Impulse, Touch};
+use super::contact::{Impulse, Jacobian, Touch};
 use super::problem::cone::ConeProblem;
 use super::scalar::Scalar;
 use super::scheme::IslandStep;
+use super::scheme::midpoint::MidpointScratch;
 use super::solver::{Solvable, SolverScratch};
 use super::state::{ContactRecord, State, StepRecord};
-use super::system::System;
-use nalgebra::{Matrix3, Vector3};
+use super::system::{Scheme, System};
+use nalgebra::Vector3;
 use thiserror::Error;
 
 /// Most substeps that one communication step may be cut into.
@@ -23,18 +24,34 @@ pub struct Workspace<S> {
     pub(super) acceleration: Vec<Vector3<S>>,
     /// Proposed velocity, by node.
     pub(super) velocity: Vec<Vector3<S>>,
+    /// External torque, by rotating node.
+    pub(super) torque: Vec<Vector3<S>>,
+    /// Proposed rotation, by rotating node.
+    pub(super) turns: Vec<Turn<S>>,
     /// Contact pairs of the island at hand.
     pub(super) touches: Vec<Touch<S>>,
     /// Those that act, as positions in `touches`.
     pub(super) active: Vec<usize>,
     /// Proposed impulses of the active contacts.
     pub(super) impulses: Vec<Impulse<S>>,
-    /// Local frames of the active contacts.
-    pub(super) frames: Vec<Matrix3<S>>,
+    /// Through which impulses of the active contacts act.
+    pub(super) columns: Vec<Jacobian<S>>,
+    /// Scales of the active contacts in the contact problem.
+    pub(super) scales: Vec<S>,
     /// Contact problem of the active contacts, and its unknowns.
     pub(super) problem: ConeProblem<S>,
     pub(super) unknowns: Vec<S>,
     pub(super) solver: SolverScratch,
+    pub(super) midpoint: MidpointScratch<S>,
+}
+
+/// Proposed rotation of a body over an interval, in world components.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn<S> {
+    /// Angular velocity by which the orientation turns.
+    pub mean: Vector3<S>,
+    /// Angular velocity at the end.
+    pub end: Vector3<S>,
 }
 
 /// How good a finished step is.
@@ -70,22 +87,32 @@ impl<S: Scalar> Workspace<S> {
     /// Scratch memory for steps of `system`.
     pub fn new(system: &System) -> Workspace<S> {
         let nodes = system.nodes.len();
+        let rotations = system.nodes.iter().filter(|node| node.rotation.is_some()).count();
+        let is_midpoint = matches!(system.settings.scheme, Scheme::Midpoint { .. });
         let contacts = system.islands.iter().map(|island| island.contacts.len()).max().unwrap_or(0);
-        // A lone contact is solved in closed form and needs no matrices.
-        let coupled = if contacts > 1 { contacts } else { 0 };
+        // A lone contact of a point mass is solved in closed form and needs no matrices.
+        let coupled = if contacts > 1 || rotations > 0 || is_midpoint { contacts } else { 0 };
         // Contacts with more neighbours than this only cost an allocation, once.
         const LIKELY_NEIGHBOURS: usize = 16;
         let blocks = coupled * coupled.min(LIKELY_NEIGHBOURS);
         Workspace {
             acceleration: vec![Vector3::zeros(); nodes],
             velocity: vec![Vector3::zeros(); nodes],
+            torque: vec![Vector3::zeros(); rotations],
+            turns: vec![Turn { mean: Vector3::zeros(), end: Vector3::zeros() }; rotations],
             touches: Vec::with_capacity(contacts),
             active: Vec::with_capacity(contacts),
             impulses: Vec::with_capacity(contacts),
-            frames: Vec::with_capacity(coupled),
+            columns: Vec::with_capacity(coupled),
+            scales: Vec::with_capacity(coupled),
             problem: ConeProblem::with_capacity(coupled, blocks),
             unknowns: Vec::with_capacity(3 * coupled),
             solver: SolverScratch::with_capacity(coupled, blocks),
+            midpoint: if is_midpoint {
+                MidpointScratch::with_capacity(nodes, contacts)
+            } else {
+                MidpointScratch::with_capacity(0, 0)
+            },
         }
     }
 }
@@ -124,5 +151,8 @@ fn begin<S: Scalar>(state: &mut State<S>, duration: f64, substeps: u32) {
     state.contacts.fill(ContactRecord::open());
     for node in &mut state.nodes {
         node.contact_impulse = Vector3::zeros();
+    }
+    for rotation in &mut state.rotations {
+        rotation.contact_impulse = Vector3::zeros();
     }
 }

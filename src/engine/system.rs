@@ -8,8 +8,8 @@ use super::solver::SolverSettings;
 pub struct System {
     /// Time stepping and solver settings.
     pub settings: Settings,
-    /// Shapes of the nodes, in the order of [`super::State::nodes`].
-    pub nodes: Vec<NodeShape>,
+    /// Nodes, in the order of [`super::State::nodes`].
+    pub nodes: Vec<Node>,
     /// Fixed surfaces.
     pub surfaces: Vec<SurfaceShape>,
     /// Contact pairs, in the order of [`super::State::contacts`].
@@ -18,14 +18,37 @@ pub struct System {
     pub islands: Vec<Island>,
 }
 
+/// A point mass or rigid body.
+#[derive(Clone, Copy, Debug)]
+pub struct Node {
+    /// Shape around its position.
+    pub shape: NodeShape,
+    /// Index in [`super::State::rotations`]; none for a point mass.
+    pub rotation: Option<usize>,
+}
+
+/// How a substep is integrated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// Moreau-Jean.
+    MoreauJean,
+    /// Implicit midpoint.
+    Midpoint {
+        /// Fixed-point sweeps per substep.
+        sweeps: u32,
+    },
+}
+
 /// How time is stepped.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Weight of the end of the step: 1/2 trapezoidal, 1 implicit Euler.
+    /// Time stepping scheme.
+    pub scheme: Scheme,
+    /// Moreau-Jean: weight of the end of the step: 1/2 trapezoidal, 1 implicit Euler.
     pub theta: f64,
     /// A contact is active when `gap + gamma h gap_velocity <= 0`.
     pub gamma: f64,
-    /// Split steps at impacts.
+    /// Moreau-Jean: split steps at impacts.
     pub time_of_impact: bool,
     /// Remove penetration at position level.
     pub correction: bool,
@@ -55,7 +78,7 @@ impl System {
     /// Joins the parts and groups nodes and contacts into islands.
     pub fn new(
         settings: Settings,
-        nodes: Vec<NodeShape>,
+        nodes: Vec<Node>,
         surfaces: Vec<SurfaceShape>,
         contacts: Vec<ContactPair>,
     ) -> System {

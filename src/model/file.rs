@@ -76,6 +76,12 @@ fn remove_null(schema: &mut Schema) {
     transform_subschemas(&mut remove_null, schema);
 }
 
+fn items_above_zero(schema: &mut Schema) {
+    if let Some(items) = schema.get_mut("items") {
+        items["exclusiveMinimum"] = 0.0.into();
+    }
+}
+
 fn read_text(path: &Path) -> Result<String, Problem> {
     let cannot_read = |error| Problem::of_file(format!("cannot read the model file: {error}"));
     let mut bytes = Vec::new();
@@ -127,7 +133,7 @@ pub(super) struct ModelFile {
     /// Time stepping and contact solver.
     #[serde(default)]
     pub engine: EngineSection,
-    /// Nodes: point masses that move. At least one.
+    /// Nodes: point masses and rigid bodies that move. At least one.
     #[serde(default)]
     pub node: Vec<NodeEntry>,
     /// Surfaces that nodes can touch.
@@ -175,16 +181,20 @@ pub(super) struct EngineSection {
     /// Three numbers in m/s2, default [0.0, 0.0, -9.81]: acceleration of gravity.
     pub gravity: [f64; 3],
     /// String, default "moreau-jean": time stepping scheme.
-    pub scheme: Scheme,
-    /// Number from 0 to 1, default 0.5: weight of the end of the step; 0.5 keeps energy, 1 is implicit Euler.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub theta: f64,
+    pub scheme: SchemeName,
+    /// Number from 0 to 1, default 0.5, for scheme "moreau-jean" only: weight of the end of the step; 0.5 keeps energy, 1 is implicit Euler.
+    #[schemars(with = "Option<f64>", range(min = 0.0, max = 1.0))]
+    pub theta: Option<Spanned<f64>>,
+    /// Whole number from 1 to 100, default 3, for scheme "midpoint" only: fixed-point sweeps per internal step, each with one contact problem.
+    #[schemars(with = "Option<u32>", range(min = 1, max = 100))]
+    pub sweeps: Option<Spanned<u32>>,
     /// Number from 0 to 1, default 0.5: a contact counts as closed when it would close within this part of the step.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub gamma: f64,
-    /// Boolean, default true: split steps at impacts.
-    pub time_of_impact: bool,
-    /// Boolean, default the value of time_of_impact: remove penetration at position level, without adding energy.
+    /// Boolean, default true with scheme "moreau-jean" and false with "midpoint", which only knows false: split steps at impacts.
+    #[schemars(with = "Option<bool>")]
+    pub time_of_impact: Option<Spanned<bool>>,
+    /// Boolean, default true with time_of_impact and with scheme "midpoint", else false: remove penetration at position level, without adding energy.
     pub correction: Option<bool>,
     /// String, default "auto": contact solver.
     pub solver: SolverName,
@@ -201,10 +211,11 @@ impl Default for EngineSection {
         EngineSection {
             step: None,
             gravity: [0.0, 0.0, -9.81],
-            scheme: Scheme::MoreauJean,
-            theta: 0.5,
+            scheme: SchemeName::MoreauJean,
+            theta: None,
+            sweeps: None,
             gamma: 0.5,
-            time_of_impact: true,
+            time_of_impact: None,
             correction: None,
             solver: SolverName::Auto,
             tolerance: 1e-10,
@@ -215,9 +226,11 @@ impl Default for EngineSection {
 
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Scheme {
+pub(super) enum SchemeName {
     /// Moreau-Jean time stepping with theta.
     MoreauJean,
+    /// Implicit midpoint with sweeps: order 2 where bodies slide and roll.
+    Midpoint,
 }
 
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
@@ -242,14 +255,24 @@ pub(super) struct NodeEntry {
     /// Number above 0 in kg, required: mass.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub mass: f64,
+    /// Three numbers above 0 in kg.m2, default none: principal moments of inertia in the body frame; makes the node a rigid body.
+    #[schemars(with = "Option<[f64; 3]>", transform = items_above_zero)]
+    pub inertia: Option<Spanned<[f64; 3]>>,
     /// Table, default a point: shape around the position.
-    pub shape: Option<NodeShapeEntry>,
+    #[schemars(with = "Option<NodeShapeEntry>")]
+    pub shape: Option<Spanned<NodeShapeEntry>>,
     /// Three numbers in m, default [0.0, 0.0, 0.0]: initial position.
     #[schemars(with = "Option<[f64; 3]>")]
     pub position: Option<Spanned<[f64; 3]>>,
     /// Three numbers in m/s, default [0.0, 0.0, 0.0]: initial velocity.
     #[serde(default)]
     pub velocity: [f64; 3],
+    /// Four numbers w x y z, default [1.0, 0.0, 0.0, 0.0]: initial orientation, a unit quaternion from body to world; needs inertia.
+    #[schemars(with = "Option<[f64; 4]>")]
+    pub orientation: Option<Spanned<[f64; 4]>>,
+    /// Three numbers in rad/s, default [0.0, 0.0, 0.0]: initial angular velocity in world components; needs inertia.
+    #[schemars(with = "Option<[f64; 3]>")]
+    pub angular_velocity: Option<Spanned<[f64; 3]>>,
 }
 
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
@@ -267,6 +290,15 @@ pub(super) enum NodeShapeEntry {
         /// Number above 0 in m, required: radius.
         #[schemars(extend("exclusiveMinimum" = 0.0))]
         radius: f64,
+    },
+    /// A disc without thickness, which touches with its rim; needs inertia.
+    Disc {
+        /// Number above 0 in m, required: radius.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        radius: f64,
+        /// Three numbers, default [0.0, 1.0, 0.0]: direction across the disc in the body frame; it is scaled to length 1.
+        #[schemars(with = "Option<[f64; 3]>")]
+        axis: Option<Spanned<[f64; 3]>>,
     },
 }
 

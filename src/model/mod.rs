@@ -51,11 +51,13 @@ pub struct Engine {
     pub step: f64,
     /// Gravity.
     pub gravity: [f64; 3],
-    /// Weight of the end of the step, 0..1.
+    /// Time stepping scheme.
+    pub scheme: Scheme,
+    /// Moreau-Jean: weight of the end of the step, 0..1.
     pub theta: f64,
     /// Activation looks `gamma h` ahead.
     pub gamma: f64,
-    /// Split steps at impacts.
+    /// Moreau-Jean: split steps at impacts.
     pub time_of_impact: bool,
     /// Remove penetration at position level.
     pub correction: bool,
@@ -65,6 +67,18 @@ pub struct Engine {
     pub tolerance: f64,
     /// Limit of solver iterations.
     pub max_iterations: u32,
+}
+
+/// Time stepping scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Scheme {
+    /// Moreau-Jean.
+    MoreauJean,
+    /// Implicit midpoint.
+    Midpoint {
+        /// Fixed-point sweeps per internal step.
+        sweeps: u32,
+    },
 }
 
 /// Contact solver.
@@ -78,7 +92,7 @@ pub enum Solver {
     Newton,
 }
 
-/// A point mass that the FMU owns.
+/// A point mass or rigid body that the FMU owns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     /// Name, unique among nodes, surfaces and contacts.
@@ -91,6 +105,19 @@ pub struct Node {
     pub position: [f64; 3],
     /// Initial velocity.
     pub velocity: [f64; 3],
+    /// What makes it a rigid body; none for a point mass.
+    pub rotation: Option<Rotation>,
+}
+
+/// Inertia and initial rotation of a rigid body.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rotation {
+    /// Principal moments of inertia, body frame.
+    pub inertia: [f64; 3],
+    /// Initial orientation, a unit quaternion `w x y z`.
+    pub orientation: [f64; 4],
+    /// Initial angular velocity, world components.
+    pub angular_velocity: [f64; 3],
 }
 
 /// Shape of a node.
@@ -102,6 +129,13 @@ pub enum NodeShape {
     Sphere {
         /// Radius.
         radius: f64,
+    },
+    /// A disc without thickness.
+    Disc {
+        /// Radius.
+        radius: f64,
+        /// Unit vector across the disc, body frame.
+        axis: [f64; 3],
     },
 }
 

@@ -2,13 +2,16 @@
 
 use super::diagnostics::{Problem, nearest};
 use super::file::{
-    ContactEntry, Coupling, FrictionEntry, ModelFile, Motion, NodeEntry, NodeShapeEntry, Scheme, SolverName,
-    SurfaceEntry, SurfaceShapeEntry,
+    ContactEntry, Coupling, EngineSection, FrictionEntry, ModelFile, Motion, NodeEntry, NodeShapeEntry,
+    SchemeName, SolverName, SurfaceEntry, SurfaceShapeEntry,
 };
-use super::{Contact, Engine, Experiment, Model, Node, NodeShape, Solver, Surface, SurfaceShape};
-use crate::engine::{MAX_SUBSTEPS, START_PENETRATION_TOLERANCE, gap};
-use nalgebra::Vector3;
+use super::{
+    Contact, Engine, Experiment, Model, Node, NodeShape, Rotation, Scheme, Solver, Surface, SurfaceShape,
+};
+use crate::engine::{MAX_SUBSTEPS, ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, gap};
+use nalgebra::{Vector3, Vector4};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use toml::Spanned;
 
 /// Most contacts that a model may have, wildcards expanded.
@@ -108,7 +111,9 @@ impl<'a> Validator<'a> {
 
     fn engine(&mut self, file: &ModelFile) -> Engine {
         let entry = &file.engine;
-        let Scheme::MoreauJean = entry.scheme;
+        let scheme = self.scheme(entry);
+        let is_midpoint = matches!(scheme, Scheme::Midpoint { .. });
+        let time_of_impact = entry.time_of_impact.as_ref().map_or(!is_midpoint, |given| *given.get_ref());
         let step = entry.step.as_ref().map_or(file.experiment.step, |step| *step.get_ref());
         if let Some(written) = &entry.step
             && file.experiment.step / step > MAX_SUBSTEPS
@@ -125,10 +130,11 @@ impl<'a> Validator<'a> {
         Engine {
             step,
             gravity: entry.gravity,
-            theta: entry.theta,
+            scheme,
+            theta: entry.theta.as_ref().map_or(0.5, |theta| *theta.get_ref()),
             gamma: entry.gamma,
-            time_of_impact: entry.time_of_impact,
-            correction: entry.correction.unwrap_or(entry.time_of_impact),
+            time_of_impact,
+            correction: entry.correction.unwrap_or(time_of_impact || is_midpoint),
             solver: match entry.solver {
                 SolverName::Auto => Solver::Auto,
                 SolverName::Nsgs => Solver::Nsgs,
@@ -139,6 +145,42 @@ impl<'a> Validator<'a> {
         }
     }
 
+    /// The scheme; keys that belong to the other one are refused, because they would do nothing.
+    fn scheme(&mut self, entry: &EngineSection) -> Scheme {
+        let mut refuse = |span: Range<usize>, message: &str, hint: &str| {
+            self.problems.push(Problem::at(span, message).hint(hint));
+        };
+        match entry.scheme {
+            SchemeName::MoreauJean => {
+                if let Some(sweeps) = &entry.sweeps {
+                    refuse(
+                        sweeps.span(),
+                        "`sweeps` has no meaning with scheme \"moreau-jean\"",
+                        "leave it out, or write scheme = \"midpoint\"",
+                    );
+                }
+                Scheme::MoreauJean
+            }
+            SchemeName::Midpoint => {
+                if let Some(theta) = &entry.theta {
+                    refuse(
+                        theta.span(),
+                        "`theta` has no meaning with scheme \"midpoint\"",
+                        "leave it out, or write scheme = \"moreau-jean\"",
+                    );
+                }
+                if let Some(written) = entry.time_of_impact.as_ref().filter(|given| *given.get_ref()) {
+                    refuse(
+                        written.span(),
+                        "scheme \"midpoint\" cannot split steps at impacts",
+                        "leave `time_of_impact` out, or write scheme = \"moreau-jean\"",
+                    );
+                }
+                Scheme::Midpoint { sweeps: entry.sweeps.as_ref().map_or(3, |sweeps| *sweeps.get_ref()) }
+            }
+        }
+    }
+
     fn node(&mut self, entry: &'a NodeEntry) -> Node {
         let Coupling::Owned = entry.coupling;
         self.declare(&entry.name, Named::Node(self.node_count));
@@ -146,13 +188,89 @@ impl<'a> Validator<'a> {
         Node {
             name: entry.name.get_ref().clone(),
             mass: entry.mass,
-            shape: match entry.shape {
-                None => NodeShape::Point,
-                Some(NodeShapeEntry::Sphere { radius }) => NodeShape::Sphere { radius },
-            },
+            shape: self.node_shape(entry),
+            rotation: self.rotation(entry),
             position: entry.position.as_ref().map_or([0.0; 3], |position| *position.get_ref()),
             velocity: entry.velocity,
         }
+    }
+
+    fn node_shape(&mut self, entry: &NodeEntry) -> NodeShape {
+        let Some(shape) = &entry.shape else { return NodeShape::Point };
+        match shape.get_ref() {
+            NodeShapeEntry::Sphere { radius } => NodeShape::Sphere { radius: *radius },
+            NodeShapeEntry::Disc { radius, axis } => {
+                if entry.inertia.is_none() {
+                    self.needs_inertia(shape.span(), "a disc");
+                }
+                let axis = axis.as_ref().map_or([0.0, 1.0, 0.0], |axis| {
+                    self.direction(axis, "axis", "a wheel on a floor has axis = [0.0, 1.0, 0.0]")
+                });
+                NodeShape::Disc { radius: *radius, axis }
+            }
+        }
+    }
+
+    fn rotation(&mut self, entry: &NodeEntry) -> Option<Rotation> {
+        let Some(inertia) = &entry.inertia else {
+            if let Some(orientation) = &entry.orientation {
+                self.needs_inertia(orientation.span(), "`orientation`");
+            }
+            if let Some(angular_velocity) = &entry.angular_velocity {
+                self.needs_inertia(angular_velocity.span(), "`angular_velocity`");
+            }
+            return None;
+        };
+        Some(Rotation {
+            inertia: self.inertia(inertia),
+            orientation: entry
+                .orientation
+                .as_ref()
+                .map_or([1.0, 0.0, 0.0, 0.0], |orientation| self.orientation(orientation)),
+            angular_velocity: entry.angular_velocity.as_ref().map_or([0.0; 3], |given| *given.get_ref()),
+        })
+    }
+
+    fn needs_inertia(&mut self, span: Range<usize>, what: &str) {
+        self.problems.push(
+            Problem::at(span, format!("{what} needs `inertia`: without it, the node is a point mass")).hint(
+                "add `inertia`, the three principal moments of inertia in kg.m2; a solid sphere has 0.4 mass radius^2",
+            ),
+        );
+    }
+
+    /// Two moments together are at least the third, as for any distribution of mass.
+    fn inertia(&mut self, inertia: &Spanned<[f64; 3]>) -> [f64; 3] {
+        /// Moments of a flat body may miss it by rounding.
+        const ROUNDING: f64 = 1e-6;
+        let moments = *inertia.get_ref();
+        let largest = moments.into_iter().fold(0.0, f64::max);
+        // Halved, because the sum may overflow.
+        let half_sum: f64 = moments.iter().map(|moment| 0.5 * moment).sum();
+        if largest > half_sum * (1.0 + ROUNDING) {
+            self.problems.push(
+                Problem::at(
+                    inertia.span(),
+                    "no body has these moments of inertia: one is larger than the other two together",
+                )
+                .hint("a flat disc has m r^2/4, m r^2/2, m r^2/4 with the largest along its axis"),
+            );
+        }
+        moments
+    }
+
+    fn orientation(&mut self, orientation: &Spanned<[f64; 4]>) -> [f64; 4] {
+        let given = Vector4::from(*orientation.get_ref());
+        let length = given.norm();
+        if (length - 1.0).abs() > ORIENTATION_TOLERANCE {
+            let length = rounded(length);
+            self.problems.push(
+                Problem::at(orientation.span(), format!("`orientation` must have length 1, found {length}"))
+                    .hint("a turn by an angle a about the x axis is [cos(a/2), sin(a/2), 0.0, 0.0]"),
+            );
+            return [1.0, 0.0, 0.0, 0.0];
+        }
+        (given / length).into()
     }
 
     fn surface(&mut self, entry: &'a SurfaceEntry) -> Surface {
@@ -160,18 +278,21 @@ impl<'a> Validator<'a> {
         self.declare(&entry.name, Named::Surface(self.surface_count));
         self.surface_count += 1;
         let shape = match &entry.shape {
-            SurfaceShapeEntry::Plane { normal } => SurfaceShape::Plane { normal: self.normal(normal) },
+            SurfaceShapeEntry::Plane { normal } => SurfaceShape::Plane {
+                normal: self.direction(normal, "normal", "a floor has normal = [0.0, 0.0, 1.0]"),
+            },
         };
         Surface { name: entry.name.get_ref().clone(), shape, position: entry.position }
     }
 
-    fn normal(&mut self, normal: &Spanned<[f64; 3]>) -> [f64; 3] {
-        let given = Vector3::from(*normal.get_ref());
+    /// The unit vector along a vector.
+    fn direction(&mut self, vector: &Spanned<[f64; 3]>, key: &str, example: &str) -> [f64; 3] {
+        let given = Vector3::from(*vector.get_ref());
         let largest = given.amax();
         if largest == 0.0 {
             self.problems.push(
-                Problem::at(normal.span(), "`normal` must not be zero: it has no direction")
-                    .hint("a floor has normal = [0.0, 0.0, 1.0]"),
+                Problem::at(vector.span(), format!("`{key}` must not be zero: it has no direction"))
+                    .hint(example),
             );
         }
         // A unit vector keeps its digits.

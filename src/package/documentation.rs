@@ -59,6 +59,7 @@ fn nodes(model: &Model) -> String {
         let shape = match node.shape {
             NodeShape::Point => "point".to_owned(),
             NodeShape::Sphere { radius } => format!("sphere, radius {radius:?} m"),
+            NodeShape::Disc { radius, axis } => format!("disc, radius {radius:?} m, axis {}", vector(axis)),
         };
         [
             code(&node.name),

@@ -12,8 +12,14 @@ pub fn get_real<S: Scalar>(slot: Slot, system: &System, state: &State<S>) -> S {
         Slot::Time => S::from(state.time),
         Slot::NodePosition { node, axis } => state.nodes[node].position[axis],
         Slot::NodeVelocity { node, axis } => state.nodes[node].velocity[axis],
-        Slot::ExternalForce { node, axis } => state.inputs[node].force[axis],
+        Slot::NodeOrientation { rotation, component, .. } => {
+            state.rotations[rotation].orientation.wxyz[component]
+        }
+        Slot::NodeAngularVelocity { rotation, axis, .. } => state.rotations[rotation].angular_velocity[axis],
+        Slot::ExternalForce { node, axis } => state.inputs[node].value[axis],
+        Slot::ExternalTorque { rotation, axis, .. } => state.torques[rotation].value[axis],
         Slot::NodeForce { node, axis } => mean(state.nodes[node].contact_impulse[axis]),
+        Slot::NodeTorque { rotation, axis, .. } => mean(state.rotations[rotation].contact_impulse[axis]),
         Slot::NodeMass { node } => state.parameters.mass[node],
         Slot::ContactGap { contact } => engine::gap(system, state, contact),
         Slot::ContactNormalForce { contact } => mean(state.contacts[contact].normal_impulse),
@@ -55,7 +61,14 @@ pub fn set_real<S: Scalar>(slot: Slot, state: &mut State<S>, value: S) -> bool {
     let target = match slot {
         Slot::NodePosition { node, axis } => &mut state.nodes[node].position[axis],
         Slot::NodeVelocity { node, axis } => &mut state.nodes[node].velocity[axis],
-        Slot::ExternalForce { node, axis } => &mut state.inputs[node].force[axis],
+        Slot::NodeOrientation { rotation, component, .. } => {
+            &mut state.rotations[rotation].orientation.wxyz[component]
+        }
+        Slot::NodeAngularVelocity { rotation, axis, .. } => {
+            &mut state.rotations[rotation].angular_velocity[axis]
+        }
+        Slot::ExternalForce { node, axis } => &mut state.inputs[node].value[axis],
+        Slot::ExternalTorque { rotation, axis, .. } => &mut state.torques[rotation].value[axis],
         Slot::NodeMass { node } => &mut state.parameters.mass[node],
         Slot::ContactRestitution { contact } => &mut state.parameters.restitution[contact],
         Slot::ContactMu { contact } => &mut state.parameters.mu[contact],

@@ -104,15 +104,20 @@ pub enum Dependence {
     Everything,
 }
 
-/// What a variable stands for in the engine. `axis` is 0, 1, 2.
+/// What a variable stands for in the engine. `axis` is 0, 1, 2; `component` is 0 to 3; `rotation` is the index among
+/// the nodes that rotate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it, and the table holds the description of each")]
 pub enum Slot {
     Time,
     NodePosition { node: usize, axis: usize },
     NodeVelocity { node: usize, axis: usize },
+    NodeOrientation { node: usize, rotation: usize, component: usize },
+    NodeAngularVelocity { node: usize, rotation: usize, axis: usize },
     ExternalForce { node: usize, axis: usize },
+    ExternalTorque { node: usize, rotation: usize, axis: usize },
     NodeForce { node: usize, axis: usize },
+    NodeTorque { node: usize, rotation: usize, axis: usize },
     NodeMass { node: usize },
     ContactGap { contact: usize },
     ContactNormalForce { contact: usize },
@@ -212,6 +217,25 @@ impl Rows<'_> {
             Unit::MeterPerSecond,
             || Role::State(node),
         );
+        let rotation = self.system.nodes[node].rotation;
+        if let Some(rotation) = rotation {
+            for (component, letter) in ["w", "x", "y", "z"].into_iter().enumerate() {
+                self.push(
+                    format!("{name}.q[{}]", component + 1),
+                    format!("Orientation of {name}, unit quaternion from body to world, {letter}"),
+                    Slot::NodeOrientation { node, rotation, component },
+                    Kind::Real(Unit::One),
+                    Role::State(node),
+                );
+            }
+            self.vector(
+                &format!("{name}.w"),
+                &format!("Angular velocity of {name}, world components"),
+                |axis| Slot::NodeAngularVelocity { node, rotation, axis },
+                Unit::RadianPerSecond,
+                || Role::State(node),
+            );
+        }
         self.vector(
             &format!("{name}.f_ext"),
             &format!("External force on {name}"),
@@ -219,6 +243,15 @@ impl Rows<'_> {
             Unit::Newton,
             || Role::Input,
         );
+        if let Some(rotation) = rotation {
+            self.vector(
+                &format!("{name}.t_ext"),
+                &format!("External torque on {name}, world components"),
+                |axis| Slot::ExternalTorque { node, rotation, axis },
+                Unit::NewtonMeter,
+                || Role::Input,
+            );
+        }
         self.vector(
             &format!("{name}.f"),
             &format!("Contact force on {name}, mean over the step"),
@@ -226,6 +259,15 @@ impl Rows<'_> {
             Unit::Newton,
             || Role::PerStep(own),
         );
+        if let Some(rotation) = rotation {
+            self.vector(
+                &format!("{name}.t"),
+                &format!("Contact torque on {name} about its centre, mean over the step"),
+                |axis| Slot::NodeTorque { node, rotation, axis },
+                Unit::NewtonMeter,
+                || Role::PerStep(own),
+            );
+        }
         self.push(
             format!("{name}.mass"),
             format!("Mass of {name}"),

@@ -13,6 +13,8 @@ pub enum Unit {
     Newton,
     NewtonSecond,
     Joule,
+    RadianPerSecond,
+    NewtonMeter,
 }
 
 /// Exponents of the SI base units.
@@ -22,6 +24,7 @@ pub struct BaseUnit {
     pub kg: i32,
     pub m: i32,
     pub s: i32,
+    pub rad: i32,
 }
 
 impl Unit {
@@ -37,11 +40,14 @@ impl Unit {
             Unit::Newton => "N",
             Unit::NewtonSecond => "N.s",
             Unit::Joule => "J",
+            Unit::RadianPerSecond => "rad/s",
+            Unit::NewtonMeter => "N.m",
         }
     }
 
     /// Exponents of the SI base units.
     pub fn base(self) -> BaseUnit {
+        let rad = i32::from(self == Unit::RadianPerSecond);
         let (kg, m, s) = match self {
             Unit::One => (0, 0, 0),
             Unit::Second => (0, 0, 1),
@@ -51,9 +57,10 @@ impl Unit {
             Unit::Kilogram => (1, 0, 0),
             Unit::Newton => (1, 1, -2),
             Unit::NewtonSecond => (1, 1, -1),
-            Unit::Joule => (1, 2, -2),
+            Unit::Joule | Unit::NewtonMeter => (1, 2, -2),
+            Unit::RadianPerSecond => (0, 0, -1),
         };
-        BaseUnit { kg, m, s }
+        BaseUnit { kg, m, s, rad }
     }
 
     /// Quantity as named in Modelica.Units.SI; none for a plain number.
@@ -68,6 +75,8 @@ impl Unit {
             Unit::Newton => Some("Force"),
             Unit::NewtonSecond => Some("Impulse"),
             Unit::Joule => Some("Energy"),
+            Unit::RadianPerSecond => Some("AngularVelocity"),
+            Unit::NewtonMeter => Some("Torque"),
         }
     }
 }

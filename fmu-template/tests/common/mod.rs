@@ -3,7 +3,7 @@
 #![allow(dead_code, missing_docs, reason = "each test file uses a part of it")]
 
 use contact_fmu::model::{
-    Contact, Engine, Experiment, Model, Node, NodeShape, Solver, Surface, SurfaceShape, packed,
+    Contact, Engine, Experiment, Model, Node, NodeShape, Scheme, Solver, Surface, SurfaceShape, packed,
 };
 use contact_fmu::variables::{self, Kind, Variable};
 pub use contact_fmu_runtime::abi::fmi2Status::{self, *};
@@ -25,6 +25,7 @@ pub fn bouncing_ball() -> Model {
         engine: Engine {
             step: 1e-3,
             gravity: [0.0, 0.0, -10.0],
+            scheme: Scheme::MoreauJean,
             theta: 0.5,
             gamma: 0.5,
             time_of_impact: true,
@@ -39,6 +40,7 @@ pub fn bouncing_ball() -> Model {
             shape: NodeShape::Sphere { radius: 0.2 },
             position: [0.0, 0.0, 1.001],
             velocity: [0.0; 3],
+            rotation: None,
         }],
         surfaces: vec![Surface {
             name: "floor".to_owned(),

@@ -1,4 +1,4 @@
-//! Sphere against plane: `gap = n . (r - o) - R`.
+//! Sphere against plane: `gap = n . (r - o) - R`, touching point `r - R n`.
 
 use super::Proximity;
 use crate::engine::scalar::Scalar;
@@ -14,5 +14,5 @@ pub fn proximity<S: Scalar>(
 ) -> Proximity<S> {
     let normal: Vector3<S> = normal.map(S::from);
     let gap = normal.dot(&(center - origin.map(S::from))) - S::from(radius);
-    Proximity { gap, normal }
+    Proximity { gap, normal, arm: normal * S::from(-radius) }
 }

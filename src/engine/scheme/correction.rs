@@ -1,36 +1,47 @@
 //! Position-level correction: nodes are moved, velocities are not, so that no kinetic energy is injected.
 //!
 //! The displacement is the smallest in the mass norm that opens the gaps: `0 <= x _|_ W x + gap >= 0`,
-//! `q += M^-1 N^T x`.
+//! `q += M^-1 N^T x`. Where a body turns with it, gaps are not linear in `x` and it is repeated.
 
 use super::IslandStep;
-use crate::engine::contact::gap;
+use crate::engine::contact::{Touch, near_now};
+use crate::engine::rotation::{Orientation, spin};
+use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
 use nalgebra::Vector3;
+
+/// Displacements of turning bodies; each leaves a gap of the order of the square of the one before.
+const ROUNDS: usize = 4;
 
 /// Puts contacts that were pressed over `dt` exactly on their surfaces, from either side.
 ///
 /// Their normal impulses are taken out of the motion first, which presses every one of them in; lifting them
 /// out again leaves all gaps at zero.
 pub fn close<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
-    /// Gaps that are left alone.
-    const CLOSED: f64 = 1e-15;
-    let mut worst = 0.0_f64;
-    for index in 0..step.workspace.active.len() {
-        let pressed = step.workspace.impulses[index].normal.value() > 0.0;
-        let gap = refresh(step, step.workspace.active[index]);
-        worst = worst.max(if pressed { gap.abs() } else { -gap });
+    let mut lever = dt * S::from(step.system.settings.theta);
+    for _ in 0..ROUNDS {
+        if all_closed(step) {
+            return;
+        }
+        let mut turns = false;
+        for index in 0..step.workspace.active.len() {
+            let touch = step.workspace.touches[step.workspace.active[index]];
+            let impulse = step.workspace.impulses[index].normal;
+            let mut press = impulse * lever;
+            if touch.rotation.is_some() {
+                turns = true;
+                if impulse.value() > 0.0 && touch.gap.value() > 0.0 {
+                    press += touch.gap * S::from(2.0) / compliance(step, &touch);
+                }
+            }
+            displace(step, &touch, -press);
+        }
+        lift(step);
+        if !turns {
+            return;
+        }
+        lever = S::zero();
     }
-    if worst <= CLOSED {
-        return;
-    }
-    let lever = dt * S::from(step.system.settings.theta);
-    for index in 0..step.workspace.active.len() {
-        let touch = step.workspace.touches[step.workspace.active[index]];
-        let press = step.workspace.impulses[index].normal * lever / step.state.parameters.mass[touch.node];
-        displace(step, touch.node, -touch.normal * press);
-    }
-    lift(step);
 }
 
 /// Moves nodes out of the surfaces that they penetrate.
@@ -44,14 +55,67 @@ pub fn lift_out<S: Solvable>(step: &mut IslandStep<'_, S>) {
     lift(step);
 }
 
+/// Whether pressed contacts are on their surfaces and the others not inside.
+fn all_closed<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
+    /// Gaps that are left alone.
+    const CLOSED: f64 = 1e-15;
+    /// The same for turning bodies, as a part of the distance that counts as touching.
+    const CLOSED_PART: f64 = 0.1;
+    let mut closed = true;
+    for index in 0..step.workspace.active.len() {
+        let pressed = step.workspace.impulses[index].normal.value() > 0.0;
+        let gap = refresh(step, step.workspace.active[index]);
+        let touch = &step.workspace.touches[step.workspace.active[index]];
+        let tolerance =
+            if touch.rotation.is_some() { CLOSED_PART * step.touching_distance(touch) } else { CLOSED };
+        closed &= (if pressed { gap.abs() } else { -gap }) <= tolerance;
+    }
+    closed
+}
+
 fn refresh<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) -> f64 {
     let touch = &mut step.workspace.touches[index];
-    touch.gap = gap(step.system, step.state, touch.contact);
+    let near = near_now(step.system, step.state, touch.contact);
+    touch.gap = near.gap;
+    if touch.rotation.is_some() {
+        touch.normal = near.normal;
+        touch.arm = near.arm;
+    }
     touch.gap.value()
 }
 
+/// How far a contact opens for a unit of `x`.
+fn compliance<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>) -> S {
+    let parameters = &step.state.parameters;
+    let moving = S::one() / parameters.mass[touch.node];
+    touch
+        .rotation
+        .map_or(moving, |rotation| moving + touch.arm.cross(&touch.normal).dot(&turn(step, touch, rotation)))
+}
+
+/// How a body turns for a unit of `x`.
+fn turn<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, rotation: usize) -> Vector3<S> {
+    spin(
+        &step.state.rotations[rotation].orientation,
+        &step.state.parameters.inertia[rotation],
+        &touch.arm.cross(&touch.normal),
+    )
+}
+
+/// Moves the node of a contact by `M^-1 N^T x`.
+fn displace<S: Solvable>(step: &mut IslandStep<'_, S>, touch: &Touch<S>, x: S) {
+    shift(step, touch.node, touch.normal * (x / step.state.parameters.mass[touch.node]));
+    if let Some(rotation) = touch.rotation {
+        let turn = turn(step, touch, rotation) * x;
+        let state = &mut step.state.rotations[rotation];
+        state.orientation = state.orientation.turned(&turn);
+        // The angular velocity turns along, which keeps the kinetic energy.
+        state.angular_velocity = Orientation::from_turn(&turn).to_world(&state.angular_velocity);
+    }
+}
+
 /// Moves a node; what its weight does on the way is booked as dissipated, so that the energy balance closes.
-fn displace<S: Solvable>(step: &mut IslandStep<'_, S>, node: usize, shift: Vector3<S>) {
+fn shift<S: Scalar>(step: &mut IslandStep<'_, S>, node: usize, shift: Vector3<S>) {
     step.state.nodes[node].position += shift;
     let parameters = &step.state.parameters;
     step.state.step.dissipated += parameters.mass[node] * parameters.gravity.dot(&shift);
@@ -66,22 +130,27 @@ fn lift<S: Solvable>(step: &mut IslandStep<'_, S>) {
         [] => {}
         [only] => {
             let touch = step.workspace.touches[only];
-            if touch.gap.value() < 0.0 {
-                displace(step, touch.node, -touch.normal * touch.gap);
+            if touch.gap.value() >= 0.0 {
+                return;
+            }
+            if touch.rotation.is_none() {
+                shift(step, touch.node, -touch.normal * touch.gap);
+            } else {
+                let x = -touch.gap / compliance(step, &touch);
+                displace(step, &touch, x);
             }
         }
         _ => {
             step.begin_problem();
             for index in 0..step.workspace.active.len() {
                 let touch = step.workspace.touches[step.workspace.active[index]];
-                step.workspace.problem.q[3 * index] = touch.gap * step.scale(&touch);
+                step.workspace.problem.q[3 * index] = touch.gap * step.workspace.scales[index];
             }
             step.solve_problem();
             for index in 0..step.workspace.active.len() {
                 let touch = step.workspace.touches[step.workspace.active[index]];
-                let x = step.workspace.unknowns[3 * index] * step.scale(&touch);
-                let shift = touch.normal * (x / step.state.parameters.mass[touch.node]);
-                displace(step, touch.node, shift);
+                let x = step.workspace.unknowns[3 * index] * step.workspace.scales[index];
+                displace(step, &touch, x);
             }
         }
     }

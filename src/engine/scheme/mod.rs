@@ -2,18 +2,25 @@
 //! is always the same: propose velocities that satisfy the contact problem, accept them, move.
 //!
 //! `M (v+ - v) = h f + J^T p`, `q+ = q + h (theta v+ + (1 - theta) v)`. [Moreau 1988; Jean 1999; Fancello 2012, 3.1]
+//!
+//! A rigid body turns freely by [`FreeRotation`]; contact impulses change its angular velocity through the inertia
+//! at the start of the interval, and weigh `theta` in the mean angular velocity by which it turns.
+//! [`midpoint`] alone has intervals of its own.
 
 pub mod correction;
+mod flight;
+pub mod midpoint;
 pub mod moreau_jean;
 pub mod time_of_impact;
 
-use super::contact::{Impulse, Touch, assemble, local_frame};
+use super::contact::{Impulse, Jacobian, Touch, assemble, scales};
 use super::law::{coulomb_cone, newton_impact};
-use super::scalar::Scalar;
+use super::rotation::{FreeRotation, spin};
+use super::scalar::{Scalar, length};
 use super::solver::Solvable;
 use super::state::{ContactMode, State};
-use super::step::Workspace;
-use super::system::{Island, System};
+use super::step::{Turn, Workspace};
+use super::system::{Island, Scheme, System};
 use nalgebra::Vector3;
 
 /// Sliding speeds up to this part of the largest velocity in a contact problem are round-off.
@@ -48,16 +55,24 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// Advances the island over the substep.
     #[inline]
     pub fn run(&mut self) {
-        let at = self.offset + self.system.settings.theta * self.length;
+        let settings = &self.system.settings;
+        let weight = match settings.scheme {
+            Scheme::MoreauJean => settings.theta,
+            Scheme::Midpoint { .. } => 0.5,
+        };
+        let at = self.offset + weight * self.length;
         let parameters = &self.state.parameters;
         for &node in &self.island.nodes {
             self.workspace.acceleration[node] =
                 parameters.gravity + self.state.inputs[node].at(at) / parameters.mass[node];
+            if let Some(rotation) = self.system.nodes[node].rotation {
+                self.workspace.torque[rotation] = self.state.torques[rotation].at(at);
+            }
         }
-        if self.system.settings.time_of_impact {
-            time_of_impact::run(self);
-        } else {
-            moreau_jean::run(self, S::from(self.length));
+        match settings.scheme {
+            Scheme::Midpoint { sweeps } => midpoint::run(self, sweeps),
+            Scheme::MoreauJean if settings.time_of_impact => time_of_impact::run(self),
+            Scheme::MoreauJean => moreau_jean::run(self, S::from(self.length)),
         }
     }
 
@@ -79,11 +94,63 @@ impl<S: Solvable> IslandStep<'_, S> {
         for &node in &self.island.nodes {
             self.workspace.velocity[node] =
                 self.state.nodes[node].velocity + self.workspace.acceleration[node] * dt;
+            if let Some(rotation) = self.system.nodes[node].rotation {
+                self.propose_turn(rotation, dt);
+            }
         }
         match self.workspace.active[..] {
             [] => self.workspace.impulses.clear(),
-            [only] => self.propose_single(only, rebound),
+            [only] if self.workspace.touches[only].rotation.is_none() => self.propose_single(only, rebound),
             _ => self.propose_coupled(rebound),
+        }
+    }
+
+    // Not inlined: steps of point masses stay short.
+    #[inline(never)]
+    fn propose_turn(&mut self, rotation: usize, dt: S) {
+        let (mean, end) = self.free_rotation(rotation).over(dt);
+        self.workspace.turns[rotation] = Turn { mean, end };
+    }
+
+    #[inline(never)]
+    fn accept_turn(&mut self, rotation: usize, dt: S) {
+        let turn = self.workspace.turns[rotation];
+        let state = &mut self.state.rotations[rotation];
+        state.orientation = state.orientation.turned(&(turn.mean * dt));
+        state.angular_velocity = turn.end;
+    }
+
+    fn free_rotation(&self, rotation: usize) -> FreeRotation<S> {
+        let state = &self.state.rotations[rotation];
+        FreeRotation {
+            orientation: state.orientation,
+            angular_velocity: state.angular_velocity,
+            inertia: self.state.parameters.inertia[rotation],
+            torque: self.workspace.torque[rotation],
+        }
+    }
+
+    /// Proposed velocity of the touching point.
+    fn proposed_velocity(&self, touch: &Touch<S>) -> Vector3<S> {
+        let velocity = self.workspace.velocity[touch.node];
+        match touch.rotation {
+            None => velocity,
+            Some(rotation) => velocity + self.workspace.turns[rotation].end.cross(&touch.arm),
+        }
+    }
+
+    /// Adds an impulse at the touching point to the proposal.
+    fn push(&mut self, touch: &Touch<S>, impulse: &Vector3<S>) {
+        self.workspace.velocity[touch.node] += impulse / self.state.parameters.mass[touch.node];
+        if let Some(rotation) = touch.rotation {
+            let change = spin(
+                &self.state.rotations[rotation].orientation,
+                &self.state.parameters.inertia[rotation],
+                &touch.arm.cross(impulse),
+            );
+            let turn = &mut self.workspace.turns[rotation];
+            turn.mean += change * S::from(self.system.settings.theta);
+            turn.end += change;
         }
     }
 
@@ -97,14 +164,14 @@ impl<S: Solvable> IslandStep<'_, S> {
     }
 
     fn propose_single(&mut self, index: usize, rebound: Rebound) {
-        let touch = self.workspace.touches[index];
+        let touch = &self.workspace.touches[index];
         let mass = self.state.parameters.mass[touch.node];
         let (normal, tangential, mode) = coulomb_cone::isotropic_impulse(
             mass,
             self.state.parameters.mu[touch.contact],
             &touch.normal,
             &self.workspace.velocity[touch.node],
-            self.shift(&touch, rebound),
+            self.shift(touch, rebound),
         );
         let impulse = Impulse { normal, tangential, mode };
         self.workspace.velocity[touch.node] += impulse.vector(&touch.normal) / mass;
@@ -117,9 +184,9 @@ impl<S: Solvable> IslandStep<'_, S> {
         self.begin_problem();
         for index in 0..self.workspace.active.len() {
             let touch = self.workspace.touches[self.workspace.active[index]];
-            let local = self.workspace.frames[index] * self.workspace.velocity[touch.node];
+            let local = self.workspace.columns[index].linear * self.proposed_velocity(&touch);
             let shift = self.shift(&touch, rebound);
-            let scale = self.scale(&touch);
+            let scale = self.workspace.scales[index];
             let problem = &mut self.workspace.problem;
             problem.q[3 * index] = (local[0] + shift) * scale;
             problem.q[3 * index + 1] = local[1] * scale;
@@ -127,42 +194,42 @@ impl<S: Solvable> IslandStep<'_, S> {
             problem.mu[index] = self.state.parameters.mu[touch.contact];
         }
         self.solve_problem();
-        let still =
-            STILL * self.workspace.problem.q.iter().fold(0.0_f64, |most, q| most.max(q.value().abs()));
-        self.workspace.impulses.clear();
+        self.read_impulses();
         for index in 0..self.workspace.active.len() {
             let touch = self.workspace.touches[self.workspace.active[index]];
-            let r = Vector3::from_column_slice(&self.workspace.unknowns[3 * index..3 * index + 3]);
-            let [_, first, second] = self.workspace.problem.velocity(index, &self.workspace.unknowns);
-            let sliding = first.value().hypot(second.value());
-            let mu = self.workspace.problem.mu[index].value();
-            let mode = coulomb_cone::mode(mu, r[0].value(), sliding, still);
-            let p = r * self.scale(&touch);
-            let tangent = Vector3::new(S::zero(), p[1], p[2]);
-            let impulse = Impulse {
-                normal: p[0],
-                tangential: self.workspace.frames[index].transpose() * tangent,
-                mode,
-            };
-            self.workspace.velocity[touch.node] +=
-                impulse.vector(&touch.normal) / self.state.parameters.mass[touch.node];
-            self.workspace.impulses.push(impulse);
+            let impulse = self.workspace.impulses[index].vector(&touch.normal);
+            self.push(&touch, &impulse);
         }
     }
 
-    /// Frames and Delassus operator of the active contacts.
-    fn begin_problem(&mut self) {
-        let workspace = &mut *self.workspace;
-        workspace.frames.clear();
-        workspace
-            .frames
-            .extend(workspace.active.iter().map(|&index| local_frame(&workspace.touches[index].normal)));
-        assemble(&workspace.touches, &workspace.active, &workspace.frames, &mut workspace.problem);
+    /// The solution of the contact problem as impulses.
+    fn read_impulses(&mut self) {
+        let Workspace { problem, unknowns, scales, columns, impulses, .. } = &mut *self.workspace;
+        let still = STILL * problem.q.iter().fold(0.0_f64, |most, q| most.max(q.value().abs()));
+        impulses.clear();
+        for index in 0..scales.len() {
+            let r = Vector3::from_column_slice(&unknowns[3 * index..3 * index + 3]);
+            let u = problem.velocity(index, unknowns).map(S::value);
+            let mode = coulomb_cone::mode(problem.mu[index].value(), r[0].value(), u[1].hypot(u[2]), still);
+            let p = r * scales[index];
+            let tangent = Vector3::new(S::zero(), p[1], p[2]);
+            let tangential = columns[index].linear.transpose() * tangent;
+            impulses.push(Impulse { normal: p[0], tangential, mode });
+        }
     }
 
-    /// How a contact is scaled in the problem: impulses are this times the unknowns.
-    fn scale(&self, touch: &Touch<S>) -> S {
-        self.state.parameters.mass[touch.node].sqrt()
+    /// Jacobians, scales and Delassus operator of the active contacts.
+    fn begin_problem(&mut self) {
+        let Workspace { touches, active, columns, scales: d, problem, .. } = &mut *self.workspace;
+        columns.clear();
+        columns.extend(active.iter().map(|&index| {
+            let touch = &touches[index];
+            let orientation = touch.rotation.map(|rotation| &self.state.rotations[rotation].orientation);
+            Jacobian::new(&touch.normal, &touch.arm, orientation)
+        }));
+        let parameters = &self.state.parameters;
+        scales(touches, active, columns, parameters, d);
+        assemble(touches, active, columns, columns, d, parameters, problem);
     }
 
     fn solve_problem(&mut self) {
@@ -188,14 +255,8 @@ impl<S: Solvable> IslandStep<'_, S> {
                 continue;
             }
             let touch = &self.workspace.touches[index];
-            let node = &mut self.state.nodes[touch.node];
-            let vector = impulse.vector(&touch.normal);
-            node.contact_impulse += vector;
-            let record = &mut self.state.contacts[touch.contact];
-            record.normal_impulse += impulse.normal;
-            record.tangential_impulse += impulse.tangential;
-            let mean_velocity = (node.velocity + self.workspace.velocity[touch.node]) * S::from(0.5);
-            self.state.step.dissipated -= vector.dot(&mean_velocity);
+            let mean_velocity = (touch.velocity(self.state) + self.proposed_velocity(touch)) * S::from(0.5);
+            record_impulse(self.state, touch, impulse, &mean_velocity);
         }
         let theta = S::from(self.system.settings.theta);
         for &index in &self.island.nodes {
@@ -203,6 +264,9 @@ impl<S: Solvable> IslandStep<'_, S> {
             let after = self.workspace.velocity[index];
             node.position += (node.velocity + (after - node.velocity) * theta) * dt;
             node.velocity = after;
+            if let Some(rotation) = self.system.nodes[index].rotation {
+                self.accept_turn(rotation, dt);
+            }
         }
     }
 
@@ -210,25 +274,39 @@ impl<S: Solvable> IslandStep<'_, S> {
     fn record_modes(&mut self) {
         for (&index, impulse) in self.workspace.active.iter().zip(&self.workspace.impulses) {
             let touch = &self.workspace.touches[index];
-            let velocity = self.state.nodes[touch.node].velocity;
+            let velocity = touch.velocity(self.state);
             let normal_velocity = touch.normal.dot(&velocity);
             let leaving = normal_velocity.value() > self.resting_speed(touch);
             let record = &mut self.state.contacts[touch.contact];
             if impulse.mode != ContactMode::Open && !leaving {
                 record.mode = impulse.mode;
-                record.slip = super::scalar::length(&(velocity - touch.normal * normal_velocity));
+                record.slip = length(&(velocity - touch.normal * normal_velocity));
             }
         }
     }
 
-    /// Speed below which a contact counts as resting.
+    /// Speed of bounces that are too short to be resolved.
     #[inline]
-    fn resting_speed(&self, touch: &Touch<S>) -> f64 {
+    fn unresolved_speed(&self, touch: &Touch<S>) -> f64 {
         newton_impact::resting_speed(
             self.state.parameters.restitution[touch.contact].value(),
             touch.normal.dot(&self.workspace.acceleration[touch.node]).value(),
             self.length,
         )
+    }
+
+    /// Speed below which a contact counts as resting.
+    #[inline]
+    fn resting_speed(&self, touch: &Touch<S>) -> f64 {
+        let turning = match touch.rotation {
+            // A shape that rolls ends a step with the normal velocity that its turning arm has made.
+            Some(rotation) if !self.system.nodes[touch.node].shape.is_round() => {
+                let spin = self.state.rotations[rotation].angular_velocity;
+                self.length * (spin.dot(&spin) * length(&touch.arm)).value()
+            }
+            _ => 0.0,
+        };
+        self.unresolved_speed(touch) + turning
     }
 
     /// Distance below which shapes count as touching: round-off of the positions.
@@ -245,4 +323,23 @@ impl<S: Solvable> IslandStep<'_, S> {
             self.state.step.penetration = self.state.step.penetration.max(-gap);
         }
     }
+}
+
+/// Books an impulse that acted while the touching point moved with `mean_velocity`.
+#[inline]
+fn record_impulse<S: Scalar>(
+    state: &mut State<S>,
+    touch: &Touch<S>,
+    impulse: &Impulse<S>,
+    mean_velocity: &Vector3<S>,
+) {
+    let vector = impulse.vector(&touch.normal);
+    state.nodes[touch.node].contact_impulse += vector;
+    if let Some(rotation) = touch.rotation {
+        state.rotations[rotation].contact_impulse += touch.arm.cross(&vector);
+    }
+    let record = &mut state.contacts[touch.contact];
+    record.normal_impulse += impulse.normal;
+    record.tangential_impulse += impulse.tangential;
+    state.step.dissipated -= vector.dot(mean_velocity);
 }

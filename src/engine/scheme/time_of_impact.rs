@@ -1,15 +1,18 @@
 //! Steps split at the time of impact.
 //!
-//! Between impacts a node moves on `q + t v + theta t^2 a`, so that the time of impact with a plane is the root
-//! of a quadratic. At an impact every touching contact enters one problem. Bounces that accumulate are closed
+//! Between impacts a node moves on `q + t v + theta t^2 a`, so that the time of impact of a point or sphere with a
+//! plane is the root of a quadratic; where the gap depends on the orientation too, the root is bracketed and found
+//! by regula falsi. At an impact every touching contact enters one problem. Bounces that accumulate are closed
 //! ([`newton_impact::resting_speed`](crate::engine::law::newton_impact::resting_speed)); over a closed contact
 //! the impulse of the interval is exact, so that friction loses nothing. Where events pile up all the same, the
 //! rest of the step is captured.
 
+use super::flight::{Flight, Turning};
 use super::{IslandStep, Rebound, correction, moreau_jean};
-use crate::engine::contact::Touch;
-use crate::engine::scalar::Scalar;
+use crate::engine::contact::{Touch, near};
+use crate::engine::scalar::{Dual, Scalar};
 use crate::engine::solver::Solvable;
+use crate::engine::system::System;
 use nalgebra::Vector3;
 
 /// Impacts and intervals that one substep may be split into.
@@ -83,13 +86,77 @@ fn first_impact<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
                 step.workspace.velocity[touch.node] - step.state.nodes[touch.node].velocity;
             change / dt
         };
-        let curvature = theta * touch.normal.dot(&acceleration);
         let limit = first.map_or(dt.value(), S::value);
-        if let Some(time) = descending_root(touch, curvature, limit) {
-            first = Some(time);
+        let time = if step.system.nodes[touch.node].shape.is_round() {
+            descending_root(touch, theta * touch.normal.dot(&acceleration), limit)
+        } else {
+            first_contact(step, touch, acceleration * theta, dt, limit)
+        };
+        if time.is_some() {
+            first = time;
         }
     }
     first
+}
+
+/// The proposed path of a node.
+fn flight<S: Solvable>(
+    step: &IslandStep<'_, S>,
+    touch: &Touch<S>,
+    curvature: Vector3<S>,
+    dt: S,
+) -> Flight<S> {
+    let node = &step.state.nodes[touch.node];
+    let turning = match touch.rotation {
+        None => Turning::None,
+        Some(rotation) if step.workspace.active.is_empty() => Turning::Free(step.free_rotation(rotation)),
+        Some(rotation) => {
+            let state = &step.state.rotations[rotation];
+            Turning::Pushed {
+                orientation: state.orientation,
+                angular_velocity: state.angular_velocity,
+                growth: (step.workspace.turns[rotation].mean - state.angular_velocity) / dt,
+            }
+        }
+    };
+    Flight { position: node.position, velocity: node.velocity, curvature, turning }
+}
+
+/// The first time before `limit` at which the gap of a contact turns negative on a path.
+// Not inlined: steps of point masses stay short.
+#[inline(never)]
+fn first_contact<S: Solvable>(
+    step: &IslandStep<'_, S>,
+    touch: &Touch<S>,
+    curvature: Vector3<S>,
+    dt: S,
+    limit: f64,
+) -> Option<S> {
+    /// Largest turn between two looks at the gap, in rad; there are at least and at most so many looks.
+    const TURN: f64 = 0.1;
+    const LOOKS: (f64, f64) = (8.0, 1024.0);
+    let system = step.system;
+    let flight = flight(step, touch, curvature, dt);
+    let reach = touch.arm.iter().map(|x| x.value() * x.value()).sum::<f64>().sqrt();
+    let (moved, turned) = flight.farthest(reach, limit);
+    if touch.gap.value() > moved {
+        return None;
+    }
+    let values = flight.map(S::value);
+    let gap = |t: f64| near(system, &values.pose(t), touch.contact).gap;
+    let looks = (turned / TURN).ceil().clamp(LOOKS.0, LOOKS.1);
+    let mut from = 0.0;
+    for look in 1..=looks as u32 {
+        let to = limit * (f64::from(look) / looks);
+        // A gap that is negative by round-off after an impact counts as zero, and may open first.
+        if gap(to) < 0.0 {
+            let start = if from > 0.0 { Some(from) } else { still_open(&gap, touch, to) };
+            let root = start.map_or(0.0, |start| sign_change(&gap, start, to));
+            return (root < limit).then(|| with_tangent(system, touch, &flight, root));
+        }
+        from = to;
+    }
+    None
 }
 
 /// The root of `gap + t u + t^2 c` at which the gap turns negative, if it comes before `limit`.
@@ -114,4 +181,52 @@ fn descending_root<S: Scalar>(touch: &Touch<S>, curvature: S, limit: f64) -> Opt
         (u + root) / (curvature * S::from(-2.0))
     };
     (time.value() < limit).then_some(time)
+}
+
+/// Some time before `end`, at which the gap is negative, at which it is not; none when it closes at once.
+fn still_open<S: Scalar>(gap: &impl Fn(f64) -> f64, touch: &Touch<S>, end: f64) -> Option<f64> {
+    /// Halvings before a contact counts as closing at once.
+    const HALVINGS: usize = 40;
+    if touch.gap.value() > 0.0 {
+        return Some(0.0);
+    }
+    let times = std::iter::successors(Some(0.5 * end), |time| Some(0.5 * time));
+    times.take(HALVINGS).find(|&time| gap(time) >= 0.0)
+}
+
+/// The time between `open`, where the gap is not negative, and `closed`, where it is, at which its sign changes:
+/// the Illinois variant of regula falsi, with bisections against stalling. [Dowell and Jarratt 1971]
+fn sign_change(gap: &impl Fn(f64) -> f64, mut open: f64, mut closed: f64) -> f64 {
+    /// Bisection alone needs fewer from any bracket.
+    const MAX_LOOKS: usize = 200;
+    let (mut above, mut below) = (gap(open), gap(closed));
+    let mut last = 0.0_f64;
+    for look in 0..MAX_LOOKS {
+        let width = closed - open;
+        let secant = open + width * (above / (above - below));
+        let bisect = look % 4 == 3 || !(secant > open && secant < closed);
+        let time = if bisect { open + 0.5 * width } else { secant };
+        if time <= open || time >= closed {
+            break;
+        }
+        let here = gap(time);
+        if here >= 0.0 {
+            (open, above) = (time, here);
+            below *= if last > 0.0 { 0.5 } else { 1.0 };
+        } else {
+            (closed, below) = (time, here);
+            above *= if last < 0.0 { 0.5 } else { 1.0 };
+        }
+        last = here;
+    }
+    open
+}
+
+/// The root with its tangent: `gap(t, x) = 0` makes `dt = -(gap_x / gap_t) dx`.
+fn with_tangent<S: Scalar>(system: &System, touch: &Touch<S>, flight: &Flight<S>, root: f64) -> S {
+    let gap = near(system, &flight.pose(S::from(root)), touch.contact).gap;
+    let moving = flight.map(|x| Dual::from(x.value())).pose(Dual { value: root, tangent: 1.0 });
+    let speed = near(system, &moving, touch.contact).gap.tangent;
+    let tangent = gap - S::from(gap.value());
+    if speed == 0.0 { S::from(root) } else { S::from(root) - tangent / S::from(speed) }
 }

@@ -1,0 +1,235 @@
+//! Rotations in space: unit quaternions over any scalar, and the free rotation of a rigid body.
+
+use super::scalar::{Scalar, length};
+use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
+
+/// Orientation of a body: turns body components into world components. A quaternion `w x y z` of length 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Orientation<S> {
+    /// Components `w x y z`.
+    pub wxyz: [S; 4],
+}
+
+impl<S: Scalar> Orientation<S> {
+    /// Body axes along world axes.
+    #[inline]
+    pub fn identity() -> Orientation<S> {
+        Orientation { wxyz: [S::one(), S::zero(), S::zero(), S::zero()] }
+    }
+
+    /// `exp(turn)`: the rotation about the direction of `turn` by its length, in rad.
+    #[inline]
+    pub fn from_turn(turn: &Vector3<S>) -> Orientation<S> {
+        let half = turn * S::from(0.5);
+        let (sinc, cos) = sinc_cos(half.dot(&half));
+        let axis = half * sinc;
+        Orientation { wxyz: [cos, axis[0], axis[1], axis[2]] }
+    }
+
+    /// The same over another scalar type.
+    pub fn map<T: Scalar>(&self, convert: impl Fn(S) -> T) -> Orientation<T> {
+        Orientation { wxyz: self.wxyz.map(convert) }
+    }
+
+    /// Length of the quaternion: 1 up to rounding, unless it was set from outside.
+    pub fn length(&self) -> S {
+        let [w, x, y, z] = self.wxyz;
+        (w * w + x * x + y * y + z * z).sqrt()
+    }
+
+    /// Scaled to length 1.
+    #[inline]
+    pub fn normalized(&self) -> Orientation<S> {
+        let length = self.length();
+        Orientation { wxyz: self.wxyz.map(|component| component / length) }
+    }
+
+    /// The orientation after a further rotation by `turn`, given in world components.
+    #[inline]
+    pub fn turned(&self, turn: &Vector3<S>) -> Orientation<S> {
+        Orientation::from_turn(turn).after(self).normalized()
+    }
+
+    /// The orientation after a further rotation by `turn`, given in body components.
+    #[inline]
+    pub fn turned_in_body(&self, turn: &Vector3<S>) -> Orientation<S> {
+        self.after(&Orientation::from_turn(turn)).normalized()
+    }
+
+    /// First `first`, then this.
+    #[inline]
+    fn after(&self, first: &Orientation<S>) -> Orientation<S> {
+        let [w, x, y, z] = self.wxyz;
+        let [a, b, c, d] = first.wxyz;
+        Orientation {
+            wxyz: [
+                w * a - x * b - y * c - z * d,
+                w * b + x * a + y * d - z * c,
+                w * c - x * d + y * a + z * b,
+                w * d + x * c - y * b + z * a,
+            ],
+        }
+    }
+
+    /// World components of a vector given in body components.
+    #[inline]
+    pub fn to_world(&self, vector: &Vector3<S>) -> Vector3<S> {
+        let [w, x, y, z] = self.wxyz;
+        rotate(w, Vector3::new(x, y, z), vector)
+    }
+
+    /// Body components of a vector given in world components.
+    #[inline]
+    pub fn to_body(&self, vector: &Vector3<S>) -> Vector3<S> {
+        let [w, x, y, z] = self.wxyz;
+        rotate(w, Vector3::new(-x, -y, -z), vector)
+    }
+}
+
+#[inline]
+fn rotate<S: Scalar>(w: S, axis: Vector3<S>, vector: &Vector3<S>) -> Vector3<S> {
+    let once = axis.cross(vector) * S::from(2.0);
+    vector + once * w + axis.cross(&once)
+}
+
+/// `sin(x)/x` and `cos(x)` from `x^2`, smooth at zero.
+#[inline]
+fn sinc_cos<S: Scalar>(square: S) -> (S, S) {
+    /// Below this the series with five terms is exact to round-off.
+    const SMALL: f64 = 1e-3;
+    if square.value() > SMALL {
+        let x = square.sqrt();
+        let (sin, cos) = x.sin_cos();
+        return (sin / x, cos);
+    }
+    let series = |divisors: [f64; 4]| {
+        divisors
+            .iter()
+            .rev()
+            .fold(S::one(), |tail, divisor| S::one() - square * tail * S::from(1.0 / divisor))
+    };
+    (series([6.0, 20.0, 42.0, 72.0]), series([2.0, 12.0, 30.0, 56.0]))
+}
+
+/// Angular momentum in world components.
+#[inline]
+pub fn angular_momentum<S: Scalar>(
+    orientation: &Orientation<S>,
+    inertia: &Vector3<S>,
+    angular_velocity: &Vector3<S>,
+) -> Vector3<S> {
+    orientation.to_world(&inertia.component_mul(&orientation.to_body(angular_velocity)))
+}
+
+/// Angular velocity in world components that a change of angular momentum by `impulse` makes.
+#[inline]
+pub fn spin<S: Scalar>(
+    orientation: &Orientation<S>,
+    inertia: &Vector3<S>,
+    impulse: &Vector3<S>,
+) -> Vector3<S> {
+    orientation.to_world(&orientation.to_body(impulse).component_div(inertia))
+}
+
+/// A body that turns freely under a constant torque, all in world components.
+#[derive(Clone, Copy, Debug)]
+pub struct FreeRotation<S> {
+    /// Orientation at the start.
+    pub orientation: Orientation<S>,
+    /// Angular velocity at the start.
+    pub angular_velocity: Vector3<S>,
+    /// Principal moments of inertia.
+    pub inertia: Vector3<S>,
+    /// Torque.
+    pub torque: Vector3<S>,
+}
+
+impl<S: Scalar> FreeRotation<S> {
+    /// The same over another scalar type.
+    pub fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> FreeRotation<T> {
+        FreeRotation {
+            orientation: self.orientation.map(convert),
+            angular_velocity: self.angular_velocity.map(convert),
+            inertia: self.inertia.map(convert),
+            torque: self.torque.map(convert),
+        }
+    }
+
+    /// Mean angular velocity over `dt`, with which the orientation turns, and angular velocity at its end.
+    ///
+    /// Explicit midpoint rule on the orientation; the angular momentum is exact, so that without torque it is
+    /// kept to round-off. Order 2.
+    #[inline]
+    pub fn over(&self, dt: S) -> (Vector3<S>, Vector3<S>) {
+        let momentum = angular_momentum(&self.orientation, &self.inertia, &self.angular_velocity);
+        let half = dt * S::from(0.5);
+        let midway = self.orientation.turned(&(self.angular_velocity * half));
+        let mean = spin(&midway, &self.inertia, &(momentum + self.torque * half));
+        let end = self.orientation.turned(&(mean * dt));
+        (mean, spin(&end, &self.inertia, &(momentum + self.torque * dt)))
+    }
+
+    /// No angular velocity over `dt` is larger.
+    pub fn fastest(&self, dt: S) -> f64 {
+        let momentum = angular_momentum(&self.orientation, &self.inertia, &self.angular_velocity);
+        let most = length(&momentum).value() + (length(&self.torque) * dt).value();
+        most / self.inertia.iter().fold(f64::INFINITY, |least, moment| least.min(moment.value()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::scalar::Dual;
+
+    fn turn() -> Vector3<f64> {
+        Vector3::new(0.3, -0.7, 1.1)
+    }
+
+    #[test]
+    fn a_turn_is_rodrigues_formula() {
+        for size in [1e-9, 0.01, 0.06, 0.07, 1.0, 3.0] {
+            let turn = turn() * size;
+            let (angle, axis) = (turn.norm(), turn.normalize());
+            let vector = Vector3::new(0.2, 0.5, -0.4);
+            let expected = vector * angle.cos()
+                + axis.cross(&vector) * angle.sin()
+                + axis * axis.dot(&vector) * (1.0 - angle.cos());
+            let orientation = Orientation::from_turn(&turn);
+            assert!((orientation.to_world(&vector) - expected).norm() < 1e-15, "{size}");
+            assert!((orientation.to_body(&expected) - vector).norm() < 1e-15, "{size}");
+            assert!((orientation.length() - 1.0).abs() < 1e-15, "{size}");
+        }
+    }
+
+    #[test]
+    fn turns_follow_one_another() {
+        let first = Orientation::from_turn(&turn());
+        let next = Vector3::new(-0.2, 0.4, 0.9);
+        let vector = Vector3::new(0.2, 0.5, -0.4);
+        let expected = Orientation::from_turn(&next).to_world(&first.to_world(&vector));
+        assert!((first.turned(&next).to_world(&vector) - expected).norm() < 1e-15);
+        let in_body = first.turned_in_body(&first.to_body(&next));
+        assert!((in_body.to_world(&vector) - expected).norm() < 1e-15);
+    }
+
+    #[test]
+    fn derivatives_of_a_turn_agree_with_finite_differences() {
+        let vector = Vector3::new(0.2, 0.5, -0.4);
+        for size in [0.0, 0.05, 1.0] {
+            for axis in 0..3 {
+                let mut seeded = (turn() * size).map(Dual::from);
+                seeded[axis].tangent = 1.0;
+                let exact = Orientation::from_turn(&seeded).to_world(&vector.map(Dual::from));
+                let shifted = |shift: f64| {
+                    let mut turn = turn() * size;
+                    turn[axis] += shift;
+                    Orientation::from_turn(&turn).to_world(&vector)
+                };
+                let difference = (shifted(1e-6) - shifted(-1e-6)) / 2e-6;
+                assert!((exact.map(|x| x.tangent) - difference).norm() < 1e-9, "{size}");
+            }
+        }
+    }
+}
