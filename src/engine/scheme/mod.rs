@@ -5,6 +5,7 @@
 
 pub mod correction;
 pub mod moreau_jean;
+pub mod slip_end;
 pub mod time_of_impact;
 
 use super::contact::{Impulse, Touch, assemble, local_frame};
@@ -42,6 +43,8 @@ pub struct IslandStep<'a, S: Scalar> {
     pub length: f64,
     /// Where in the communication step the substep starts.
     pub offset: f64,
+    /// Whether the substep has had so many impacts that short bounces are not followed any more.
+    pub crowded: bool,
 }
 
 impl<S: Solvable> IslandStep<'_, S> {
@@ -230,6 +233,7 @@ impl<S: Solvable> IslandStep<'_, S> {
             self.state.parameters.restitution[touch.contact].value(),
             touch.normal.dot(&self.workspace.acceleration[touch.node]).value(),
             self.length,
+            self.crowded,
         )
     }
 

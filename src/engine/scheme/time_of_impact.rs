@@ -1,4 +1,4 @@
-//! Steps split at the time of impact.
+//! Steps split at the time of impact, and where sliding ends ([`slip_end`]).
 //!
 //! Between impacts a node moves on `q + t v + theta t^2 a`, so that the time of impact with a plane is the root
 //! of a quadratic. At an impact every touching contact enters one problem. Bounces that accumulate are closed
@@ -6,7 +6,7 @@
 //! the impulse of the interval is exact, so that friction loses nothing. Where events pile up all the same, the
 //! rest of the step is captured.
 
-use super::{IslandStep, Rebound, correction, moreau_jean};
+use super::{IslandStep, Rebound, correction, moreau_jean, slip_end};
 use crate::engine::contact::Touch;
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
@@ -14,34 +14,53 @@ use nalgebra::Vector3;
 
 /// Impacts and intervals that one substep may be split into.
 const MAX_EVENTS: u32 = 512;
+/// After so many of them bounces are closed whatever the restitution.
+const CROWDED: u32 = MAX_EVENTS / 2;
 
 /// Advances the island over the substep.
 #[inline]
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let mut remaining = S::from(step.length);
-    for _ in 0..MAX_EVENTS {
+    for event in 0..MAX_EVENTS {
+        step.crowded = event >= CROWDED;
         step.look();
         if closing(step) {
             step.propose(S::zero(), Rebound::Newton);
             step.accept(S::zero());
             continue;
         }
-        step.propose(remaining, Rebound::None);
-        let Some(impact) = first_impact(step, remaining) else {
-            step.accept(remaining);
-            if !step.workspace.active.is_empty() {
+        let (interval, is_last) = propose_interval(step, remaining);
+        step.accept(interval);
+        if !step.workspace.active.is_empty() {
+            if is_last {
                 step.record_modes();
                 step.record_penetration();
-                correction::close(step, remaining);
             }
+            correction::close(step, interval);
+        }
+        if is_last {
             return;
-        };
-        step.propose(impact, Rebound::None);
-        step.accept(impact);
-        correction::close(step, impact);
-        remaining -= impact;
+        }
+        remaining -= interval;
     }
     moreau_jean::run(step, remaining);
+}
+
+/// Proposes velocities up to the next event, or to the end of the step where there is none. Returns the length of
+/// the interval and whether it reaches the end.
+#[inline]
+fn propose_interval<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) -> (S, bool) {
+    let (mut interval, mut is_last) = (remaining, true);
+    step.propose(interval, Rebound::None);
+    if let Some(stop) = slip_end::first(step, interval) {
+        (interval, is_last) = (stop, false);
+        step.propose(interval, Rebound::None);
+    }
+    if let Some(impact) = first_impact(step, interval) {
+        (interval, is_last) = (impact, false);
+        step.propose(interval, Rebound::None);
+    }
+    (interval, is_last)
 }
 
 /// Whether an impact is due; makes active all touching contacts if so, else those that stay closed.
