@@ -7,11 +7,12 @@ mod support;
 use contact_fmu::description::read::read;
 use contact_fmu::description::write::{GENERATION_TOOL, write};
 use contact_fmu::description::{Causality, Initial, ModelDescription, Value, Variability, VariableType};
+use contact_fmu::examples;
 use contact_fmu::model::Model;
 use contact_fmu::package::guid::guid;
 use contact_fmu::variables::{self, Kind};
 use std::collections::BTreeSet;
-use support::{MODELS, OTHER_TOOL_DESCRIPTION, model};
+use support::{OTHER_TOOL_DESCRIPTION, model};
 
 fn round_trip(model: &Model) -> ModelDescription {
     let xml = write(model, &variables::table(model), &guid(model));
@@ -20,7 +21,7 @@ fn round_trip(model: &Model) -> ModelDescription {
 
 #[test]
 fn what_is_written_reads_back() {
-    for name in MODELS {
+    for name in examples::names() {
         let model = model(name).model;
         let description = round_trip(&model);
         assert_eq!(description.model_name, model.name);
@@ -66,7 +67,7 @@ fn capabilities_are_told() {
 
 #[test]
 fn start_values_are_where_the_standard_wants_them() {
-    for name in MODELS {
+    for name in examples::names() {
         for variable in round_trip(&model(name).model).model_variables {
             let name = &variable.name;
             match variable.causality {
@@ -93,7 +94,7 @@ fn start_values_are_where_the_standard_wants_them() {
 
 #[test]
 fn exactly_the_units_in_use_are_defined() {
-    for name in MODELS {
+    for name in examples::names() {
         let description = round_trip(&model(name).model);
         let used: BTreeSet<&str> =
             description.model_variables.iter().filter_map(|variable| variable.unit.as_deref()).collect();
@@ -109,7 +110,7 @@ fn exactly_the_units_in_use_are_defined() {
 
 #[test]
 fn the_structure_lists_outputs_and_initial_unknowns() {
-    for name in MODELS {
+    for name in examples::names() {
         let description = round_trip(&model(name).model);
         let positions = |wanted: &dyn Fn(usize) -> bool| -> Vec<u32> {
             (1..=description.model_variables.len())
