@@ -12,6 +12,7 @@ use contact_fmu::model::Model;
 use contact_fmu::package::guid::guid;
 use contact_fmu::variables::{self, Kind};
 use std::collections::BTreeSet;
+use std::time::Instant;
 use support::{OTHER_TOOL_DESCRIPTION, model};
 
 fn round_trip(model: &Model) -> ModelDescription {
@@ -89,6 +90,27 @@ fn start_values_are_where_the_standard_wants_them() {
             let continuous = variable.variability == Variability::Continuous;
             assert!(!continuous || variable.variable_type == VariableType::Real, "{name}");
         }
+    }
+}
+
+#[test]
+fn bounds_are_told_where_there_are_some() {
+    let description = round_trip(&model("bouncing_ball").model);
+    for (name, min, max) in [
+        ("ball.mass", Some(0.0), None),
+        ("ball_floor.restitution", Some(0.0), Some(1.0)),
+        ("ball_floor.gap", None, None),
+        ("ball_floor.f_n", Some(0.0), None),
+        ("ball_floor.impulse", Some(0.0), None),
+        ("ball_floor.slip", Some(0.0), None),
+        ("ball_floor.state", Some(0.0), Some(2.0)),
+        ("engine.iterations", Some(0.0), None),
+        ("engine.residual", Some(0.0), None),
+        ("engine.penetration", Some(0.0), None),
+        ("engine.energy", None, None),
+    ] {
+        let variable = description.variable(name).expect(name);
+        assert_eq!((variable.min, variable.max), (min, max), "{name}");
     }
 }
 
@@ -276,4 +298,24 @@ fn latin_1_is_read_where_it_is_declared() {
     let undeclared = text.replace("ISO-8859-1", "UTF-8");
     let bytes: Vec<u8> = undeclared.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
     assert!(read(&bytes).unwrap_err().message.contains("not UTF-8"));
+}
+
+#[test]
+fn ten_thousand_contacts_are_described_in_linear_time() {
+    let described = |nodes: usize| {
+        let mut model = model("bouncing_ball").model;
+        model.nodes = vec![model.nodes[0].clone(); nodes];
+        model.contacts = vec![model.contacts[0].clone(); nodes];
+        for index in 0..nodes {
+            model.nodes[index].name = format!("node{index}");
+            model.contacts[index].name = format!("contact{index}");
+            model.contacts[index].node = index;
+        }
+        let start = Instant::now();
+        let xml = write(&model, &variables::table(&model), "{}");
+        assert!(xml.len() > 1000 * nodes);
+        start.elapsed()
+    };
+    let (some, many) = (described(1_000), described(10_000));
+    assert!(many < some * 40, "1 000 in {some:?}, 10 000 in {many:?}");
 }
