@@ -4,7 +4,7 @@
 mod common;
 
 use common::{ExactBounce, Run, run, worst};
-use contact_fmu::engine::{ContactMode, State, gap, mechanical_energy};
+use contact_fmu::engine::{ContactMode, Quality, State, Workspace, advance, gap, mechanical_energy};
 use contact_fmu::model::{Model, file};
 use nalgebra::Vector3;
 use std::fmt::Write;
@@ -190,6 +190,49 @@ fn friction_in_an_elastic_wedge_ends_in_rest() {
         Scene { position: [0.1, 0.0, 1.0], normals: &normals, restitution: 1.0, mu: 0.3, ..Scene::default() };
     let run = scene.checked_run(1e-3, 5.0);
     assert!(run.states.last().unwrap().nodes[0].velocity.norm() < 1e-15);
+}
+
+#[test]
+fn an_impact_that_friction_jams_is_told_and_gains_nothing() {
+    // No velocity after the impact rebounds from both planes while friction with mu > 1 opposes it.
+    let normals = [[1.0, 0.0, 1.0], [-1.0, 0.0, 1.0]];
+    let scene =
+        Scene { position: [0.0, 0.0, 1.0], normals: &normals, restitution: 0.9, mu: 2.0, ..Scene::default() };
+    for time_of_impact in [true, false] {
+        let mut model = scene.model();
+        model.engine.time_of_impact = time_of_impact;
+        model.engine.correction = time_of_impact;
+        let (system, mut state) = model.assemble();
+        let mut workspace = Workspace::new(&system);
+        let mut told = 0;
+        for _ in 0..600 {
+            let energy = mechanical_energy(&state);
+            let quality = advance(&system, &mut state, &mut workspace, 1e-3).unwrap();
+            told += usize::from(quality == Quality::Inaccurate);
+            assert!(mechanical_energy(&state) < energy + 1e-12, "time of impact {time_of_impact}");
+        }
+        assert_eq!(told, 1, "time of impact {time_of_impact}");
+        assert!(state.nodes[0].velocity.norm() < 1e-12);
+        assert!(state.nodes[0].position.norm() < 5e-3);
+    }
+}
+
+#[test]
+fn a_curved_slide_into_a_wall_stays_outside() {
+    // Gravity along the plane turns the direction of sliding on the way to the wall.
+    for step in [1e-3, 1e-2, 0.1] {
+        let normals = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]];
+        Scene {
+            position: [0.5, 0.0, 0.0],
+            velocity: [-2.0, 1.0, 0.0],
+            gravity: [-1.0, 4.0, -G],
+            normals: &normals,
+            restitution: 0.4,
+            mu: 0.3,
+            ..Scene::default()
+        }
+        .checked_run(step, 2.0);
+    }
 }
 
 #[test]

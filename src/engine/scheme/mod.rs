@@ -76,9 +76,18 @@ impl<S: Solvable> IslandStep<'_, S> {
         }
     }
 
-    /// Velocities at the end of `dt` such that the active contacts obey their laws.
+    /// As [`propose`](Self::propose) with Newton's law. Friction can leave an impact with rebound without solution;
+    /// then contacts do not rebound, for which there is one, and the residual tells.
     #[inline]
-    fn propose(&mut self, dt: S, rebound: Rebound) {
+    fn propose_impact(&mut self, dt: S) {
+        if !self.propose(dt, Rebound::Newton) {
+            self.propose(dt, Rebound::None);
+        }
+    }
+
+    /// Velocities at the end of `dt` such that the active contacts obey their laws. Returns whether they were found.
+    #[inline]
+    fn propose(&mut self, dt: S, rebound: Rebound) -> bool {
         for &node in &self.island.nodes {
             self.workspace.velocity[node] =
                 self.state.nodes[node].velocity + self.workspace.acceleration[node] * dt;
@@ -86,8 +95,9 @@ impl<S: Solvable> IslandStep<'_, S> {
         match self.workspace.active[..] {
             [] => self.workspace.impulses.clear(),
             [only] => self.propose_single(only, rebound),
-            _ => self.propose_coupled(rebound),
+            _ => return self.propose_coupled(rebound),
         }
+        true
     }
 
     fn shift(&self, touch: &Touch<S>, rebound: Rebound) -> S {
@@ -116,7 +126,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         self.state.step.iterations = self.state.step.iterations.saturating_add(1);
     }
 
-    fn propose_coupled(&mut self, rebound: Rebound) {
+    fn propose_coupled(&mut self, rebound: Rebound) -> bool {
         self.begin_problem();
         for index in 0..self.workspace.active.len() {
             let touch = self.workspace.touches[self.workspace.active[index]];
@@ -129,7 +139,7 @@ impl<S: Solvable> IslandStep<'_, S> {
             problem.q[3 * index + 2] = local[2] * scale;
             problem.mu[index] = self.state.parameters.mu[touch.contact];
         }
-        self.solve_problem();
+        let solved = self.solve_problem();
         let still =
             STILL * self.workspace.problem.q.iter().fold(0.0_f64, |most, q| most.max(q.value().abs()));
         self.workspace.impulses.clear();
@@ -153,6 +163,7 @@ impl<S: Solvable> IslandStep<'_, S> {
                 impulse.vector(&touch.normal) / self.state.parameters.mass[touch.node];
             self.workspace.impulses.push(impulse);
         }
+        solved
     }
 
     /// Frames and Delassus operator of the active contacts.
@@ -170,7 +181,8 @@ impl<S: Solvable> IslandStep<'_, S> {
         self.state.parameters.mass[touch.node].sqrt()
     }
 
-    fn solve_problem(&mut self) {
+    /// Solves the problem as well as it goes. Returns whether it was solved to tolerance.
+    fn solve_problem(&mut self) -> bool {
         let workspace = &mut *self.workspace;
         workspace.unknowns.clear();
         workspace.unknowns.resize(workspace.problem.rows(), S::zero());
@@ -183,6 +195,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         let record = &mut self.state.step;
         record.iterations = record.iterations.saturating_add(solution.iterations);
         record.residual = record.residual.max(solution.residual);
+        solution.residual <= self.system.settings.solver.tolerance
     }
 
     /// Makes the proposed velocities and impulses real, and moves the nodes over `dt`.

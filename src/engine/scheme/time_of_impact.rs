@@ -17,6 +17,11 @@ const MAX_EVENTS: u32 = 512;
 /// After so many of them bounces are closed whatever the restitution.
 const CROWDED: u32 = MAX_EVENTS / 2;
 
+/// Times that the way to an impact is looked at again.
+const MAX_CUTS: u32 = 16;
+/// Two times of impact with a ratio above this are one.
+const SAME_TIME: f64 = 1.0 - 1e-12;
+
 /// Advances the island over the substep.
 #[inline]
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>) {
@@ -25,7 +30,7 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>) {
         step.crowded = event >= CROWDED;
         step.look();
         if closing(step) {
-            step.propose(S::zero(), Rebound::Newton);
+            step.propose_impact(S::zero());
             step.accept(S::zero());
             continue;
         }
@@ -56,7 +61,12 @@ fn propose_interval<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) -> 
         (interval, is_last) = (stop, false);
         step.propose(interval, Rebound::None);
     }
-    if let Some(impact) = first_impact(step, interval) {
+    // Friction bends the path, so that over the shorter interval the impact may come at another time.
+    for cut in 0..MAX_CUTS {
+        let Some(impact) = first_impact(step, interval) else { break };
+        if cut > 0 && impact.value() > interval.value() * SAME_TIME {
+            break;
+        }
         (interval, is_last) = (impact, false);
         step.propose(interval, Rebound::None);
     }
