@@ -7,6 +7,8 @@
 #[cfg(feature = "cli")]
 pub mod description;
 pub mod engine;
+#[cfg(feature = "cli")]
+pub mod examples;
 pub mod log_categories;
 #[cfg(feature = "cli")]
 pub mod master;

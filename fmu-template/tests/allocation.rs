@@ -3,6 +3,7 @@
 mod common;
 
 use common::*;
+use contact_fmu::model::{Model, SurfaceShape};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -35,9 +36,33 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// The ball in a corner of three planes with friction: contacts that are solved together.
+fn ball_in_a_corner() -> Model {
+    let mut model = bouncing_ball();
+    model.nodes[0].velocity = [-1.0, -0.7, 0.0];
+    for (name, normal) in [("left", [1.0, 0.0, 0.0]), ("back", [0.0, 1.0, 0.0])] {
+        let mut surface = model.surfaces[0].clone();
+        surface.name = name.to_owned();
+        surface.shape = SurfaceShape::Plane { normal };
+        surface.position = [-1.0, -1.0, 0.0];
+        let mut contact = model.contacts[0].clone();
+        contact.name = format!("ball_{name}");
+        contact.surface = model.surfaces.len();
+        model.surfaces.push(surface);
+        model.contacts.push(contact);
+    }
+    model
+}
+
 #[test]
 fn set_step_get_allocate_nothing() {
-    let fmu = Fmu::new(&bouncing_ball());
+    for model in [bouncing_ball(), ball_in_a_corner()] {
+        steps_without_allocation(&model);
+    }
+}
+
+fn steps_without_allocation(model: &Model) {
+    let fmu = Fmu::new(model);
     let slave = Slave::started(&fmu);
     slave.steps(0..10, 1e-3);
     let mut state = slave.save();
@@ -45,7 +70,7 @@ fn set_step_get_allocate_nothing() {
     let mut values = vec![0.0; outputs.len()];
     let before = COUNT.get();
     for k in 10..5000 {
-        let force = 1e-3 * f64::from(k);
+        let force = -1e-3 * f64::from(k);
         // SAFETY: a live instance, arrays of the lengths given.
         let statuses = unsafe {
             [

@@ -135,7 +135,7 @@ pub fn advance<S: Solvable>(
     for substep in 0..substeps {
         let offset = f64::from(substep) * length;
         for island in &system.islands {
-            IslandStep { system, island, state, workspace, length, offset }.run();
+            IslandStep { system, island, state, workspace, length, offset, crowded: false }.run();
         }
     }
     if !state.is_finite() {

@@ -14,12 +14,14 @@ pub fn shift<S: Scalar>(restitution: S, normal_velocity_before: S) -> S {
 /// Largest rebound speed for which a contact counts as closed.
 ///
 /// After a rebound with speed `u` under the pressing acceleration `a < 0`, infinitely many bounces end after
-/// `2 u / (|a| (1 - e))`. Bounces that end within a 64th of the step are not resolved one by one.
+/// `2 u / (|a| (1 - e))`. Bounces that end within a 64th of the step are not resolved one by one. Where a step is
+/// `crowded` with bounces, it is enough that the next one, of `2 u / |a|`, ends so soon.
 #[inline]
-pub fn resting_speed(restitution: f64, normal_acceleration: f64, step: f64) -> f64 {
+pub fn resting_speed(restitution: f64, normal_acceleration: f64, step: f64, crowded: bool) -> f64 {
     const UNRESOLVED_PART_OF_STEP: f64 = 1.0 / 64.0;
     // Elastic bounces never end by themselves: only round-off is cut off there.
     const ROUND_OFF: f64 = 1e-9;
-    let part = (0.5 * (1.0 - restitution) * UNRESOLVED_PART_OF_STEP).max(ROUND_OFF);
+    let bounces = if crowded { 1.0 } else { 1.0 - restitution };
+    let part = (0.5 * bounces * UNRESOLVED_PART_OF_STEP).max(ROUND_OFF);
     (-normal_acceleration).max(0.0) * step * part
 }

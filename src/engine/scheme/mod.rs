@@ -11,13 +11,14 @@ pub mod correction;
 mod flight;
 pub mod midpoint;
 pub mod moreau_jean;
+pub mod slip_end;
 pub mod time_of_impact;
 
 use super::contact::{Impulse, Jacobian, Touch, assemble, scales};
 use super::law::{coulomb_cone, newton_impact};
 use super::rotation::{FreeRotation, spin};
 use super::scalar::{Scalar, length};
-use super::solver::Solvable;
+use super::solver::{Solvable, Status};
 use super::state::{ContactMode, State};
 use super::step::{Turn, Workspace};
 use super::system::{Island, Scheme, System};
@@ -49,6 +50,8 @@ pub struct IslandStep<'a, S: Scalar> {
     pub length: f64,
     /// Where in the communication step the substep starts.
     pub offset: f64,
+    /// Whether the substep has had so many impacts that short bounces are not followed any more.
+    pub crowded: bool,
 }
 
 impl<S: Solvable> IslandStep<'_, S> {
@@ -88,9 +91,18 @@ impl<S: Solvable> IslandStep<'_, S> {
         }
     }
 
-    /// Velocities at the end of `dt` such that the active contacts obey their laws.
+    /// As [`propose`](Self::propose) with Newton's law. Friction can leave an impact with rebound without solution;
+    /// then contacts do not rebound, for which there is one, and the residual tells.
     #[inline]
-    fn propose(&mut self, dt: S, rebound: Rebound) {
+    fn propose_impact(&mut self, dt: S) {
+        if !self.propose(dt, Rebound::Newton) {
+            self.propose(dt, Rebound::None);
+        }
+    }
+
+    /// Velocities at the end of `dt` such that the active contacts obey their laws. Returns whether they were found.
+    #[inline]
+    fn propose(&mut self, dt: S, rebound: Rebound) -> bool {
         for &node in &self.island.nodes {
             self.workspace.velocity[node] =
                 self.state.nodes[node].velocity + self.workspace.acceleration[node] * dt;
@@ -101,8 +113,9 @@ impl<S: Solvable> IslandStep<'_, S> {
         match self.workspace.active[..] {
             [] => self.workspace.impulses.clear(),
             [only] if self.workspace.touches[only].rotation.is_none() => self.propose_single(only, rebound),
-            _ => self.propose_coupled(rebound),
+            _ => return self.propose_coupled(rebound),
         }
+        true
     }
 
     // Not inlined: steps of point masses stay short.
@@ -180,7 +193,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         self.state.step.iterations = self.state.step.iterations.saturating_add(1);
     }
 
-    fn propose_coupled(&mut self, rebound: Rebound) {
+    fn propose_coupled(&mut self, rebound: Rebound) -> bool {
         self.begin_problem();
         for index in 0..self.workspace.active.len() {
             let touch = self.workspace.touches[self.workspace.active[index]];
@@ -193,13 +206,14 @@ impl<S: Solvable> IslandStep<'_, S> {
             problem.q[3 * index + 2] = local[2] * scale;
             problem.mu[index] = self.state.parameters.mu[touch.contact];
         }
-        self.solve_problem();
+        let solved = self.solve_problem();
         self.read_impulses();
         for index in 0..self.workspace.active.len() {
             let touch = self.workspace.touches[self.workspace.active[index]];
             let impulse = self.workspace.impulses[index].vector(&touch.normal);
             self.push(&touch, &impulse);
         }
+        solved
     }
 
     /// The solution of the contact problem as impulses.
@@ -232,7 +246,8 @@ impl<S: Solvable> IslandStep<'_, S> {
         assemble(touches, active, columns, columns, d, parameters, problem);
     }
 
-    fn solve_problem(&mut self) {
+    /// Solves the problem as well as it goes. Returns whether it was solved to tolerance.
+    fn solve_problem(&mut self) -> bool {
         let workspace = &mut *self.workspace;
         workspace.unknowns.clear();
         workspace.unknowns.resize(workspace.problem.rows(), S::zero());
@@ -245,6 +260,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         let record = &mut self.state.step;
         record.iterations = record.iterations.saturating_add(report.iterations);
         record.residual = record.residual.max(report.residual);
+        report.status == Status::Solved
     }
 
     /// Makes the proposed velocities and impulses real, and moves the nodes over `dt`.
@@ -292,6 +308,7 @@ impl<S: Solvable> IslandStep<'_, S> {
             self.state.parameters.restitution[touch.contact].value(),
             touch.normal.dot(&self.workspace.acceleration[touch.node]).value(),
             self.length,
+            self.crowded,
         )
     }
 
