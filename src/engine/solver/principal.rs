@@ -288,7 +288,8 @@ impl<'a, L: Lines> Table<'a, L> {
         let mut found = None;
         let mut worst = 0.0;
         for row in 0..self.size {
-            let outside = greater(self.least[row] - self.y[row], self.y[row] - self.most[row]) * self.weight[row];
+            let outside =
+                greater(self.least[row] - self.y[row], self.y[row] - self.most[row]) * self.weight[row];
             if outside > worst {
                 found = Some(row);
                 worst = if most { outside } else { 0.0 };

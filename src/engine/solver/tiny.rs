@@ -18,7 +18,8 @@ pub fn run<const N: usize, P: Complementarity>(problem: &P, z: &mut [f64], max_i
 where
     [[f64; N]; N]: Cramer<N>,
 {
-    let (Some(m), Some(q)) = (problem.m().as_chunks::<N>().0.first_chunk::<N>(), problem.q().first_chunk::<N>())
+    let (Some(m), Some(q)) =
+        (problem.m().as_chunks::<N>().0.first_chunk::<N>(), problem.q().first_chunk::<N>())
     else {
         return Stop { status: Status::NotApplicable, iterations: 0 };
     };
@@ -153,8 +154,7 @@ impl Cramer<4> for [[f64; 4]; 4] {
         let (s12, s13, s23) = (minor(&a, &b, 1, 2), minor(&a, &b, 1, 3), minor(&a, &b, 2, 3));
         let (t01, t02, t03) = (minor(&c, &d, 0, 1), minor(&c, &d, 0, 2), minor(&c, &d, 0, 3));
         let (t12, t13, t23) = (minor(&c, &d, 1, 2), minor(&c, &d, 1, 3), minor(&c, &d, 2, 3));
-        let inverse =
-            inverse_of_sum([s01 * t23, -s02 * t13, s03 * t12, s12 * t03, -s13 * t02, s23 * t01])?;
+        let inverse = inverse_of_sum([s01 * t23, -s02 * t13, s03 * t12, s12 * t03, -s13 * t02, s23 * t01])?;
         // Right side times the minors: first of the upper rows, then of the lower.
         let (mut u, mut v) = ([0.0; 4], [0.0; 4]);
         for j in 0..4 {
@@ -177,7 +177,8 @@ mod tests {
 
     #[test]
     fn cramer_solves_regular_systems() {
-        let four = [[4.0, 1.0, -2.0, 0.5], [0.0, 3.0, 1.0, -1.0], [2.0, -1.0, 5.0, 0.25], [1.0, 1.0, 0.0, -2.0]];
+        let four =
+            [[4.0, 1.0, -2.0, 0.5], [0.0, 3.0, 1.0, -1.0], [2.0, -1.0, 5.0, 0.25], [1.0, 1.0, 0.0, -2.0]];
         let exact = [1.0, -2.0, 3.0, 0.5];
         let right = four.map(|row| row.iter().zip(exact).map(|(m, x)| m * x).sum());
         for (x, exact) in four.solve(&right).unwrap().iter().zip(exact) {
