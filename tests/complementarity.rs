@@ -7,7 +7,7 @@ use contact_fmu::engine::{
 use contact_fmu::problem_file::{self, Problem, ProblemKind};
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const SOLVERS: [LcpSolver; 6] = [
     LcpSolver::Auto,
@@ -71,7 +71,7 @@ fn residual(problem: &BoxedProblem, z: &[f64]) -> f64 {
     (if rounding > 1e-12 * scale { residual.max(rounding) } else { residual }) / scale
 }
 
-fn solve_file(path: &PathBuf, solver: LcpSolver, max_iterations: u32) -> (Report, Vec<f64>, BoxedProblem) {
+fn solve_file(path: &Path, solver: LcpSolver, max_iterations: u32) -> (Report, Vec<f64>, BoxedProblem) {
     let settings = LcpSettings { solver, tolerance: 1e-10, max_iterations };
     let mut scratch = LcpScratch::default();
     match problem_file::read(path, None).unwrap() {

@@ -35,8 +35,8 @@ const NEGLIGIBLE_ROUNDING: f64 = 1e-12;
 #[inline]
 fn relative(m: &[f64], q: &[f64], z: &[f64], distance: impl Fn(usize, f64, f64) -> f64) -> f64 {
     let sums = match q.len() {
+        1 => return relative_of_one(m[0], q[0], z[0], |w| distance(0, z[0], w)),
         // Fixed lengths spare the small problems the loops.
-        1 => sums(m, &q[..1], &z[..1], &distance),
         2 => sums(m, &q[..2], &z[..2], &distance),
         3 => sums(m, &q[..3], &z[..3], &distance),
         4 => sums(m, &q[..4], &z[..4], &distance),
@@ -53,6 +53,17 @@ fn relative(m: &[f64], q: &[f64], z: &[f64], distance: impl Fn(usize, f64, f64) 
     }
     let distances = (0..q.len()).map(|row| Row::new(m, q, z, row, &distance).distance);
     relative_at_the_edge(distances, q.iter().copied(), rounding)
+}
+
+/// One row, without squares and roots.
+#[inline(always)]
+fn relative_of_one(m: f64, q: f64, z: f64, distance: impl Fn(f64) -> f64) -> f64 {
+    let w = m * z + q;
+    let (residual, rounding) = (distance(w).abs(), f64::EPSILON * (m * z).abs());
+    let scale = if q == 0.0 { 1.0 } else { q.abs() };
+    let certain = if rounding < NEGLIGIBLE_ROUNDING * scale { residual } else { larger(residual, rounding) };
+    let relative = certain / scale;
+    if relative < f64::INFINITY && w.abs() < f64::INFINITY { relative } else { f64::INFINITY }
 }
 
 struct Sums {
@@ -105,8 +116,8 @@ impl Row {
     fn new(m: &[f64], q: &[f64], z: &[f64], row: usize, distance: &impl Fn(usize, f64, f64) -> f64) -> Row {
         let (sum, product) = dot(&m[row * q.len()..(row + 1) * q.len()], z);
         let w = q[row] + sum;
-        // Comparisons drop a NaN; the difference of the infinite or undefined with itself brings it back.
-        Row { distance: distance(row, z[row], w) + (w - w), product }
+        // Comparisons would drop a NaN.
+        Row { distance: if w.abs() < f64::INFINITY { distance(row, z[row], w) } else { f64::NAN }, product }
     }
 }
 
