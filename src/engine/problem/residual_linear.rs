@@ -9,16 +9,23 @@ use super::lcp::LcpProblem;
 /// `||z - max(0, z - (M z + q))|| / ||q||`, absolute where `q` is zero. Infinite where a number is not finite.
 #[inline]
 pub fn lcp(problem: &LcpProblem, z: &[f64]) -> f64 {
-    relative(&problem.m, &problem.q, z, |_, step| larger(step, 0.0))
+    // `z - max(0, z - w)` is the smaller of `z` and `w`, without the rounding of the differences.
+    relative(&problem.m, &problem.q, z, |_, z, w| if z < w { z } else { w })
 }
 
 /// `||z - clamp(z - (M z + q), lower, upper)|| / ||q||`, absolute where `q` is zero. Infinite where a number is
 /// not finite.
 #[inline]
 pub fn boxed(problem: &BoxedProblem, z: &[f64]) -> f64 {
-    relative(&problem.m, &problem.q, z, |row, step| {
-        let above = larger(step, problem.lower[row]);
-        if above < problem.upper[row] { above } else { problem.upper[row] }
+    relative(&problem.m, &problem.q, z, |row, z, w| {
+        let (step, lower, upper) = (z - w, problem.lower[row], problem.upper[row]);
+        if step < lower {
+            z - lower
+        } else if step > upper {
+            z - upper
+        } else {
+            w
+        }
     })
 }
 
@@ -26,14 +33,14 @@ pub fn boxed(problem: &BoxedProblem, z: &[f64]) -> f64 {
 const NEGLIGIBLE_ROUNDING: f64 = 1e-12;
 
 #[inline]
-fn relative(m: &[f64], q: &[f64], z: &[f64], project: impl Fn(usize, f64) -> f64) -> f64 {
+fn relative(m: &[f64], q: &[f64], z: &[f64], distance: impl Fn(usize, f64, f64) -> f64) -> f64 {
     let sums = match q.len() {
+        1 => return relative_of_one(m[0], q[0], z[0], |w| distance(0, z[0], w)),
         // Fixed lengths spare the small problems the loops.
-        1 => sums(m, &q[..1], &z[..1], &project),
-        2 => sums(m, &q[..2], &z[..2], &project),
-        3 => sums(m, &q[..3], &z[..3], &project),
-        4 => sums(m, &q[..4], &z[..4], &project),
-        _ => sums_of_many(m, q, z, &project),
+        2 => sums(m, &q[..2], &z[..2], &distance),
+        3 => sums(m, &q[..3], &z[..3], &distance),
+        4 => sums(m, &q[..4], &z[..4], &distance),
+        _ => sums_of_many(m, q, z, &distance),
     };
     let rounding = f64::EPSILON * sums.largest_product;
     if in_range(sums.scale_square) && rounding * rounding < NEGLIGIBLE_ROUNDING.powi(2) * sums.scale_square {
@@ -44,8 +51,19 @@ fn relative(m: &[f64], q: &[f64], z: &[f64], project: impl Fn(usize, f64) -> f64
             return (sums.residual_square / sums.scale_square).sqrt();
         }
     }
-    let distances = (0..q.len()).map(|row| Row::new(m, q, z, row, &project).distance);
+    let distances = (0..q.len()).map(|row| Row::new(m, q, z, row, &distance).distance);
     relative_at_the_edge(distances, q.iter().copied(), rounding)
+}
+
+/// One row, without squares and roots.
+#[inline(always)]
+fn relative_of_one(m: f64, q: f64, z: f64, distance: impl Fn(f64) -> f64) -> f64 {
+    let w = m * z + q;
+    let (residual, rounding) = (distance(w).abs(), f64::EPSILON * (m * z).abs());
+    let scale = if q == 0.0 { 1.0 } else { q.abs() };
+    let certain = if rounding < NEGLIGIBLE_ROUNDING * scale { residual } else { larger(residual, rounding) };
+    let relative = certain / scale;
+    if relative < f64::INFINITY && w.abs() < f64::INFINITY { relative } else { f64::INFINITY }
 }
 
 struct Sums {
@@ -56,32 +74,32 @@ struct Sums {
     exact: bool,
 }
 
-fn sums_of_many(m: &[f64], q: &[f64], z: &[f64], project: &impl Fn(usize, f64) -> f64) -> Sums {
+fn sums_of_many(m: &[f64], q: &[f64], z: &[f64], distance: &impl Fn(usize, f64, f64) -> f64) -> Sums {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has these instructions.
-        return unsafe { sums_wide(m, q, z, project) };
+        return unsafe { sums_wide(m, q, z, distance) };
     }
-    sums(m, q, z, project)
+    sums(m, q, z, distance)
 }
 
 /// The same operations in wider vectors, which changes no bit of the answer.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 #[inline]
-fn sums_wide(m: &[f64], q: &[f64], z: &[f64], project: &impl Fn(usize, f64) -> f64) -> Sums {
-    sums(m, q, z, project)
+fn sums_wide(m: &[f64], q: &[f64], z: &[f64], distance: &impl Fn(usize, f64, f64) -> f64) -> Sums {
+    sums(m, q, z, distance)
 }
 
 #[inline(always)]
-fn sums(m: &[f64], q: &[f64], z: &[f64], project: &impl Fn(usize, f64) -> f64) -> Sums {
+fn sums(m: &[f64], q: &[f64], z: &[f64], distance: &impl Fn(usize, f64, f64) -> f64) -> Sums {
     let mut sums = Sums { residual_square: 0.0, scale_square: 0.0, largest_product: 0.0, exact: true };
     for row in 0..q.len() {
-        let Row { distance, product } = Row::new(m, q, z, row, project);
-        sums.exact &= distance == 0.0;
-        sums.residual_square += distance * distance;
+        let row_of_z = Row::new(m, q, z, row, distance);
+        sums.exact &= row_of_z.distance == 0.0;
+        sums.residual_square += row_of_z.distance * row_of_z.distance;
         sums.scale_square += q[row] * q[row];
-        sums.largest_product = larger(product, sums.largest_product);
+        sums.largest_product = larger(row_of_z.product, sums.largest_product);
     }
     sums
 }
@@ -95,11 +113,11 @@ struct Row {
 
 impl Row {
     #[inline(always)]
-    fn new(m: &[f64], q: &[f64], z: &[f64], row: usize, project: &impl Fn(usize, f64) -> f64) -> Row {
+    fn new(m: &[f64], q: &[f64], z: &[f64], row: usize, distance: &impl Fn(usize, f64, f64) -> f64) -> Row {
         let (sum, product) = dot(&m[row * q.len()..(row + 1) * q.len()], z);
         let w = q[row] + sum;
-        // Comparisons drop a NaN; the difference of the infinite or undefined with itself brings it back.
-        Row { distance: z[row] - project(row, z[row] - w) + (w - w), product }
+        // Comparisons would drop a NaN.
+        Row { distance: if w.abs() < f64::INFINITY { distance(row, z[row], w) } else { f64::NAN }, product }
     }
 }
 
@@ -196,6 +214,10 @@ mod tests {
         let problem = LcpProblem::new(vec![1.0, -1.0, -1.0, 1.0], vec![-0.5, -0.5]).unwrap();
         let z = [2.0_f64.powi(54), 2.0_f64.powi(54)];
         assert!(lcp(&problem, &z) > 0.1);
+        let problem = LcpProblem::new(vec![0.0], vec![-1.0]).unwrap();
+        assert_eq!(lcp(&problem, &[1e300]), 1.0);
+        let problem = BoxedProblem::new(vec![0.0], vec![-1.0], vec![0.0], vec![f64::INFINITY]).unwrap();
+        assert_eq!(boxed(&problem, &[1e300]), 1.0);
         let problem = LcpProblem::new(vec![1e20, -1e20, -1e20, 1e20], vec![-1e-3, 1e-3]).unwrap();
         assert!(lcp(&problem, &[1.0, 1.0]) > 1e3);
     }

@@ -12,7 +12,7 @@ use crate::engine::problem::boxed::BoxedProblem;
 use crate::engine::problem::complementarity::Complementarity;
 
 /// Problems of up to this size are not searched for islands.
-const ONE_ISLAND: usize = 12;
+const ONE_ISLAND: usize = 16;
 /// Pivoting is tried without a positive diagonal on problems of up to this size.
 const WITHOUT_DIAGONAL: usize = 8;
 /// Limit of block exchanges for a size, far above what solvable problems need.
@@ -78,7 +78,9 @@ fn solve_connected<P: Complementarity>(
         12 => ("principal", principal::run_exact::<12, 12, P>(problem, z, limit)),
         5..=8 => ("principal", principal::run_within::<8, P>(problem, z, limit)),
         10..=11 => ("principal", principal::run_within::<12, P>(problem, z, limit)),
-        13..=principal::LIMIT => {
+        13..=16 => ("principal", principal::run_within::<16, P>(problem, z, limit)),
+        17..=32 => ("principal", principal::run_within::<32, P>(problem, z, limit)),
+        33..=principal::LIMIT => {
             ("principal", principal::run_large(problem, z, limit, &mut scratch.principal))
         }
         _ => return fall_back(problem, z, settings, scratch),
@@ -268,11 +270,8 @@ fn find_islands<P: Complementarity>(problem: &P, scratch: &mut Scratch) {
     for island in 0..islands {
         starts[island + 1] += starts[island];
     }
-    for row in 0..size {
-        parent[row] = rows[row];
-    }
-    for row in 0..size {
-        let island = parent[row];
+    parent.copy_from_slice(rows);
+    for (row, &island) in parent.iter().enumerate() {
         rows[starts[island]] = row;
         starts[island] += 1;
     }

@@ -73,7 +73,8 @@ impl Factor {
                 pivot -= scaled * here[j];
                 here[j] = scaled;
             }
-            if !(pivot > SINGULAR * diagonal) {
+            let regular = pivot > SINGULAR * diagonal;
+            if !regular {
                 return false;
             }
             here[i] = 1.0 / pivot;
@@ -107,7 +108,8 @@ impl Factor {
                 }
             }
             let pivot = self.entries[best * n + k];
-            if !(pivot.abs() > SINGULAR * scale) {
+            let regular = pivot.abs() > SINGULAR * scale;
+            if !regular {
                 return false;
             }
             if best != k {
@@ -140,8 +142,8 @@ impl Factor {
                 let first = self.first[i];
                 x[i] -= dot(&row(i)[first..i], &x[first..i]);
             }
-            for i in 0..n {
-                x[i] *= row(i)[i];
+            for (i, x) in x.iter_mut().enumerate().take(n) {
+                *x *= row(i)[i];
             }
             for i in (1..n).rev() {
                 let first = self.first[i];

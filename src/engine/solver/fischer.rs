@@ -106,7 +106,7 @@ fn descend<P: Complementarity>(problem: &P, limit: u32, scratch: &mut Scratch) -
     let goal = ROUND_OFF * if scale > 0.0 { scale } else { 1.0 };
     let mut merit = linearise(problem, z, phi, matrix);
     for iteration in 0..limit {
-        if !(merit > goal) {
+        if merit <= goal || merit.is_nan() {
             return iteration;
         }
         gradient.fill(0.0);
@@ -118,12 +118,13 @@ fn descend<P: Complementarity>(problem: &P, limit: u32, scratch: &mut Scratch) -
         }
         let regular = eliminate(matrix, step);
         let mut slope: f64 = gradient.iter().zip(&*step).map(|(g, s)| g * s).sum();
-        if !regular || !(slope < 0.0) {
+        let descends = slope < 0.0;
+        if !regular || !descends {
             for (step, gradient) in step.iter_mut().zip(&*gradient) {
                 *step = -gradient;
             }
             slope = -gradient.iter().map(|g| g * g).sum::<f64>();
-            if !(slope < 0.0) {
+            if slope >= 0.0 || slope.is_nan() {
                 return iteration;
             }
         }
@@ -221,7 +222,7 @@ fn eliminate(matrix: &mut [f64], right: &mut [f64]) -> bool {
             .max_by(|&a, &b| matrix[a * size + k].abs().total_cmp(&matrix[b * size + k].abs()))
             .unwrap_or(k);
         let pivot = matrix[best * size + k];
-        if !(pivot.abs() > f64::MIN_POSITIVE) {
+        if pivot.abs() <= f64::MIN_POSITIVE || pivot.is_nan() {
             return false;
         }
         if best != k {

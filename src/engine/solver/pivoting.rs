@@ -125,18 +125,14 @@ impl<P: Complementarity> Pivots<'_, P> {
     fn exchange_until_agreed(&mut self, z: &mut [f64], scratch: &mut Scratch) -> Status {
         let mut fewest = usize::MAX;
         let mut patience = PATIENCE;
-        let mut factored = false;
         loop {
             if self.iterations >= self.limit {
                 return Status::IterationLimit;
             }
             self.iterations += 1;
-            if !factored {
-                list_free(scratch);
-                factored = true;
-                if !self.factor(scratch) {
-                    return Status::NumericalError;
-                }
+            list_free(scratch);
+            if !self.factor(scratch) {
+                return Status::NumericalError;
             }
             self.solve_free(z, scratch);
             self.find_disagreeing(z, scratch);
@@ -164,7 +160,6 @@ impl<P: Complementarity> Pivots<'_, P> {
                 scratch.is_free[row] = !scratch.is_free[row];
                 z[row] = clamp(self.problem, row, z[row]);
             }
-            factored = false;
         }
     }
 
@@ -235,5 +230,64 @@ fn list_free(scratch: &mut Scratch) {
     scratch.at_bound.clear();
     for (row, &free) in scratch.is_free.iter().enumerate() {
         if free { scratch.free.push(row) } else { scratch.at_bound.push(row) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::problem::boxed::BoxedProblem;
+    use crate::engine::problem::lcp::LcpProblem;
+
+    fn pivoting<P: Complementarity>(problem: &P) -> (Report, Vec<f64>) {
+        let mut z = vec![0.0; problem.size()];
+        let report = solve(problem, &mut z, &LcpSettings::default(), &mut LcpScratch::default());
+        (report, z)
+    }
+
+    #[test]
+    fn mixed_problems_are_exact() {
+        let infinity = f64::INFINITY;
+        let problem = BoxedProblem::new(
+            vec![4.0, 1.0, 0.5, 1.0, 3.0, 0.2, 0.5, 0.2, 2.0],
+            vec![-9.0, 2.0, 7.0],
+            vec![-1.0, -infinity, -1.5],
+            vec![1.0, infinity, -0.25],
+        )
+        .unwrap();
+        let (report, z) = pivoting(&problem);
+        assert_eq!(report.status, Status::Solved);
+        assert_eq!((z[0], z[2]), (1.0, -1.5));
+        assert!((z[1] - (-2.0 - 1.0 + 0.3) / 3.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_exchange_of_blocks_falls_back_to_single_rows() {
+        // Exchanging whole blocks cycles on this P-matrix. [Murty 1988, 4.2]
+        let problem =
+            LcpProblem::new(vec![1.0, 2.0, 0.0, 0.0, 1.0, 2.0, 2.0, 0.0, 1.0], vec![-1.0; 3]).unwrap();
+        let (report, z) = pivoting(&problem);
+        assert_eq!(report.status, Status::Solved, "{report:?}");
+        assert!(z.iter().all(|z| (z - 1.0 / 3.0).abs() < 1e-15), "{z:?}");
+    }
+
+    #[test]
+    fn a_hyperstatic_problem_is_solved_by_proximal_steps() {
+        let legs = [[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]];
+        let mut m = Vec::new();
+        for a in legs {
+            m.extend(legs.map(|b| 1.0 + 0.5 * (a[0] * b[0] + a[1] * b[1])));
+        }
+        let (report, z) = pivoting(&LcpProblem::new(m, vec![-1.0; 4]).unwrap());
+        assert_eq!(report.status, Status::Solved, "{report:?} {z:?}");
+    }
+
+    #[test]
+    fn the_limit_of_exchanges_holds() {
+        let problem =
+            LcpProblem::new(vec![1.0, 2.0, 0.0, 0.0, 1.0, 2.0, 2.0, 0.0, 1.0], vec![-1.0; 3]).unwrap();
+        let settings = LcpSettings { max_iterations: 1, ..LcpSettings::default() };
+        let report = solve(&problem, &mut [5.0, 0.0, 0.0], &settings, &mut LcpScratch::default());
+        assert!(report.iterations <= 1);
     }
 }

@@ -17,7 +17,7 @@ const ROUND_OFF: f64 = 1e-14;
 /// Part of the largest diagonal entry below which a pivot counts as zero.
 const SINGULAR: f64 = 1e-11;
 /// Rows up to which the first pass takes the rows as they come, because looking for the worst costs more.
-const SMALL: usize = 12;
+const SMALL: usize = 32;
 /// The rows of the table start at multiples of this.
 const LANES: usize = 4;
 
@@ -304,7 +304,8 @@ impl<'a, L: Lines> Table<'a, L> {
         let (lower, upper) = (problem.lower(row), problem.upper(row));
         let pivot = self.lines.line(row)[row];
         if self.basic[row] {
-            if !(pivot * self.diagonal > SINGULAR) {
+            let regular = pivot * self.diagonal > SINGULAR;
+            if !regular {
                 return false;
             }
             let bound = if self.y[row] < self.least[row] { lower } else { upper };
@@ -312,12 +313,13 @@ impl<'a, L: Lines> Table<'a, L> {
             self.hold(problem, row);
             return true;
         }
-        if !(pivot > SINGULAR * self.diagonal) {
+        let regular = pivot > SINGULAR * self.diagonal;
+        if !regular {
             return false;
         }
         let inverse = 1.0 / pivot;
         let goal = self.x[row] - self.y[row] * inverse;
-        if may_stop_at_bound && !(lower <= goal && goal <= upper) {
+        if may_stop_at_bound && (goal < lower || goal > upper) {
             let bound = clamp(goal, lower, upper);
             self.move_column(row, bound - self.x[row]);
             self.x[row] = bound;
