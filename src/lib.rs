@@ -4,6 +4,15 @@
 //! ([`model`], [`variables`], `description`, `package`) and `doStep -> substeps -> contact problem -> outputs`
 //! ([`engine`]). Without the feature `cli` the crate is the engine side that the library inside the FMU is made of.
 
+#[cfg(feature = "cli")]
+pub mod description;
 pub mod engine;
+pub mod log_categories;
+#[cfg(feature = "cli")]
+pub mod master;
 pub mod model;
+#[cfg(feature = "cli")]
+pub mod output_file;
+#[cfg(feature = "cli")]
+pub mod package;
 pub mod variables;

@@ -1,2 +1,9 @@
-//! The command line.
-fn main() {}
+//! The command line `contact-fmu`.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

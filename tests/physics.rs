@@ -132,19 +132,19 @@ fn blocks_stick_below_and_slide_above_the_friction_angle() {
 }
 
 #[test]
-fn energy_never_rises() {
+fn energy_never_rises_and_its_balance_closes() {
     for name in MODELS {
-        for model in [model(name), capturing(name)] {
-            let run = run(&model, 1e-3, 5.0);
-            for pair in run.states.windows(2) {
-                // Captured contacts are left slightly inside; the balance with `dissipated` closes all the same.
-                let lost = pair[1].step.dissipated - pair[0].step.dissipated;
-                assert!(lost > -1e-13, "{name} at {}: {lost:e}", pair[1].time);
-                let balance = mechanical_energy(&pair[1]) + pair[1].step.dissipated
-                    - mechanical_energy(&pair[0])
-                    - pair[0].step.dissipated;
-                assert!(balance.abs() < 1e-12, "{name} at {}: {balance:e}", pair[1].time);
-            }
+        let run = run(&model(name), 1e-3, 5.0);
+        for pair in run.states.windows(2) {
+            let lost = pair[1].step.dissipated - pair[0].step.dissipated;
+            assert!(lost > -1e-14, "{name} at {}: {lost:e}", pair[1].time);
+        }
+        // Moreau-Jean itself may gain up to m (g h)^2 where it pushes a captured contact back out.
+        for run in [run, common::run(&capturing(name), 1e-3, 5.0)] {
+            let total = |state: &State<f64>| mechanical_energy(state) + state.step.dissipated;
+            let start = total(&run.states[0]);
+            let balance = worst(&run.states, 0.0..=5.0, |state| (total(state) - start).abs());
+            assert!(balance < 1e-10, "{name}: {balance:e}");
         }
     }
 }

@@ -180,13 +180,23 @@ impl<S: Scalar> Clone for State<S> {
         self.time = source.time;
         self.parameters.gravity = source.parameters.gravity;
         self.parameters.step = source.parameters.step;
-        self.parameters.mass.clone_from(&source.parameters.mass);
-        self.parameters.restitution.clone_from(&source.parameters.restitution);
-        self.parameters.mu.clone_from(&source.parameters.mu);
-        self.inputs.clone_from(&source.inputs);
-        self.nodes.clone_from(&source.nodes);
-        self.contacts.clone_from(&source.contacts);
+        copy_list(&mut self.parameters.mass, &source.parameters.mass);
+        copy_list(&mut self.parameters.restitution, &source.parameters.restitution);
+        copy_list(&mut self.parameters.mu, &source.parameters.mu);
+        copy_list(&mut self.inputs, &source.inputs);
+        copy_list(&mut self.nodes, &source.nodes);
+        copy_list(&mut self.contacts, &source.contacts);
         self.step = source.step;
+    }
+}
+
+/// `Vec::clone_from` goes element by element; one block copy is several times faster.
+fn copy_list<T: Copy>(target: &mut Vec<T>, source: &[T]) {
+    if target.len() == source.len() {
+        target.copy_from_slice(source);
+    } else {
+        target.clear();
+        target.extend_from_slice(source);
     }
 }
 

@@ -1,1 +1,334 @@
-//! f
+//! The model file as written.
+//!
+//! The types give the keys of the file with their type, range, default and meaning. [`schema`] is made from
+//! them, and [`structure`] checks a file against that schema, so that all three always agree. What concerns
+//! several keys at once is left to [`validate`].
+
+use super::Model;
+use super::diagnostics::{ModelFileError, Problem};
+use super::{structure, validate};
+use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::transform_subschemas};
+use serde::Deserialize;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use toml::Spanned;
+use toml::de::DeTable;
+
+/// Largest model file that is read.
+pub const MAX_BYTES: u64 = 16 << 20;
+
+/// A validated model and the text it was read from.
+#[derive(Clone, Debug)]
+pub struct SourceModel {
+    /// The model.
+    pub model: Model,
+    /// The text of its file.
+    pub source: String,
+}
+
+/// Reads and validates a model file.
+pub fn read(path: &Path) -> Result<SourceModel, ModelFileError> {
+    let origin = path.display().to_string();
+    let source = read_text(path).map_err(|problem| ModelFileError::new(&origin, "", vec![problem]))?;
+    let model = parse(&source, &origin)?;
+    Ok(SourceModel { model, source })
+}
+
+/// Validates the text of a model file; `origin` names it in error messages.
+pub fn parse(source: &str, origin: &str) -> Result<Model, ModelFileError> {
+    parse_file(source)
+        .and_then(|file| validate::validate(&file))
+        .map_err(|problems| ModelFileError::new(origin, source, problems))
+}
+
+/// JSON Schema (draft 2020-12) of the model file.
+pub fn schema() -> Schema {
+    SchemaSettings::draft2020_12()
+        .with(|settings| settings.inline_subschemas = true)
+        .with_transform(remove_null)
+        .into_generator()
+        .into_root_schema_for::<ModelFile>()
+}
+
+/// TOML has no null: an optional key is one that may be left out.
+fn remove_null(schema: &mut Schema) {
+    if schema.get("default").is_some_and(|default| default.is_null()) {
+        schema.remove("default");
+    }
+    if let Some(types) = schema.get_mut("type").and_then(|types| types.as_array_mut()) {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            schema.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(options) = schema.get_mut("anyOf").and_then(|options| options.as_array_mut()) {
+        options.retain(|option| option["type"] != "null");
+        if let [serde_json::Value::Object(only)] = options.as_slice() {
+            let only = only.clone();
+            schema.remove("anyOf");
+            for (key, value) in only {
+                schema.ensure_object().entry(key).or_insert(value);
+            }
+        }
+    }
+    transform_subschemas(&mut remove_null, schema);
+}
+
+fn read_text(path: &Path) -> Result<String, Problem> {
+    let cannot_read = |error| Problem::of_file(format!("cannot read the model file: {error}"));
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(cannot_read)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Problem::of_file(format!("the model file is larger than {} MiB", MAX_BYTES >> 20)));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let offset = error.utf8_error().valid_up_to();
+        let byte = error.as_bytes()[offset];
+        Problem::of_file(format!("not a text file: byte 0x{byte:02x} at offset {offset} is not UTF-8"))
+            .hint("a model file is TOML text, saved as UTF-8")
+    })
+}
+
+fn parse_file(source: &str) -> Result<ModelFile, Vec<Problem>> {
+    let (table, errors) = DeTable::parse_recoverable(source);
+    if !errors.is_empty() {
+        return Err(structure::syntax_problems(source, &errors));
+    }
+    if table.get_ref().is_empty() {
+        return Err(vec![Problem::of_file("the model file is empty").hint(
+            "a model needs at least [model] with a name, and a [[node]] with name, coupling and mass; \
+             `contact-fmu new NAME` writes a commented one",
+        )]);
+    }
+    let problems = structure::check(table.get_ref(), schema().as_value());
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    ModelFile::deserialize(toml::Deserializer::from(table)).map_err(|error| {
+        let message = error.message();
+        vec![error.span().map_or_else(|| Problem::of_file(message), |span| Problem::at(span, message))]
+    })
+}
+
+/// Model file of contact-fmu: TOML, SI units.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "contact-fmu model file")]
+pub(super) struct ModelFile {
+    /// What the model is called.
+    pub model: ModelSection,
+    /// Default experiment of the FMU.
+    #[serde(default)]
+    pub experiment: ExperimentSection,
+    /// Time stepping and contact solver.
+    #[serde(default)]
+    pub engine: EngineSection,
+    /// Nodes: point masses that move. At least one.
+    #[serde(default)]
+    pub node: Vec<NodeEntry>,
+    /// Surfaces that nodes can touch.
+    #[serde(default)]
+    pub surface: Vec<SurfaceEntry>,
+    /// Contacts: which nodes can touch which surfaces, and how.
+    #[serde(default)]
+    pub contact: Vec<ContactEntry>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ModelSection {
+    /// String, required: FMI model identifier, a C identifier.
+    #[schemars(with = "String")]
+    pub name: Spanned<String>,
+    /// String on one line, default empty: what the model shows.
+    #[schemars(with = "Option<String>")]
+    pub description: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ExperimentSection {
+    /// Number above 0 in s, default 1.0: stop time.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    pub stop: f64,
+    /// Number above 0 in s, default 1e-3: preferred communication step.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    pub step: f64,
+}
+
+impl Default for ExperimentSection {
+    fn default() -> Self {
+        ExperimentSection { stop: 1.0, step: 1e-3 }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct EngineSection {
+    /// Number above 0 in s, default the step of [experiment]: longest internal step; a communication step is cut into equal internal steps.
+    #[schemars(with = "Option<f64>", extend("exclusiveMinimum" = 0.0))]
+    pub step: Option<Spanned<f64>>,
+    /// Three numbers in m/s2, default [0.0, 0.0, -9.81]: acceleration of gravity.
+    pub gravity: [f64; 3],
+    /// String, default "moreau-jean": time stepping scheme.
+    pub scheme: Scheme,
+    /// Number from 0 to 1, default 0.5: weight of the end of the step; 0.5 keeps energy, 1 is implicit Euler.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub theta: f64,
+    /// Number from 0 to 1, default 0.5: a contact counts as closed when it would close within this part of the step.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub gamma: f64,
+    /// Boolean, default true: split steps at impacts.
+    pub time_of_impact: bool,
+    /// Boolean, default the value of time_of_impact: remove penetration at position level, without adding energy.
+    pub correction: Option<bool>,
+    /// String, default "auto": contact solver.
+    pub solver: SolverName,
+    /// Number above 0 and below 1, default 1e-10: relative residual at which a contact problem counts as solved.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
+    pub tolerance: f64,
+    /// Whole number from 1 to 4294967295, default 1000: limit of solver iterations.
+    #[schemars(range(min = 1, max = 4294967295u32))]
+    pub max_iterations: u32,
+}
+
+impl Default for EngineSection {
+    fn default() -> Self {
+        EngineSection {
+            step: None,
+            gravity: [0.0, 0.0, -9.81],
+            scheme: Scheme::MoreauJean,
+            theta: 0.5,
+            gamma: 0.5,
+            time_of_impact: true,
+            correction: None,
+            solver: SolverName::Auto,
+            tolerance: 1e-10,
+            max_iterations: 1000,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Scheme {
+    /// Moreau-Jean time stepping with theta.
+    MoreauJean,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum SolverName {
+    /// Chosen by problem, with fallbacks.
+    Auto,
+    /// Block nonsmooth Gauss-Seidel.
+    Nsgs,
+    /// Semismooth Newton.
+    Newton,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NodeEntry {
+    /// String, required: letters, digits and _, unique among nodes, surfaces and contacts.
+    #[schemars(with = "String")]
+    pub name: Spanned<String>,
+    /// String, required: who moves the node.
+    pub coupling: Coupling,
+    /// Number above 0 in kg, required: mass.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    pub mass: f64,
+    /// Table, default a point: shape around the position.
+    pub shape: Option<NodeShapeEntry>,
+    /// Three numbers in m, default [0.0, 0.0, 0.0]: initial position.
+    #[schemars(with = "Option<[f64; 3]>")]
+    pub position: Option<Spanned<[f64; 3]>>,
+    /// Three numbers in m/s, default [0.0, 0.0, 0.0]: initial velocity.
+    #[serde(default)]
+    pub velocity: [f64; 3],
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Coupling {
+    /// The FMU itself moves the node.
+    Owned,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) enum NodeShapeEntry {
+    /// A sphere around the position.
+    Sphere {
+        /// Number above 0 in m, required: radius.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        radius: f64,
+    },
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SurfaceEntry {
+    /// String, required: letters, digits and _, unique among nodes, surfaces and contacts.
+    #[schemars(with = "String")]
+    pub name: Spanned<String>,
+    /// Table, required: shape of the surface.
+    pub shape: SurfaceShapeEntry,
+    /// Three numbers in m, default [0.0, 0.0, 0.0]: a point of the surface.
+    #[serde(default)]
+    pub position: [f64; 3],
+    /// String, default "fixed": how the surface moves.
+    #[serde(default)]
+    pub motion: Motion,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) enum SurfaceShapeEntry {
+    /// A plane, solid on the side that its normal points away from.
+    Plane {
+        /// Three numbers, required: normal out of the solid; it is scaled to length 1.
+        #[schemars(with = "[f64; 3]")]
+        normal: Spanned<[f64; 3]>,
+    },
+}
+
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Motion {
+    /// The surface stands still.
+    #[default]
+    Fixed,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ContactEntry {
+    /// String, default the two names joined by _: letters, digits and _, unique among nodes, surfaces and contacts.
+    #[schemars(with = "Option<String>")]
+    pub name: Option<Spanned<String>>,
+    /// Two names, required: a node and a surface; "*" stands for every node or every surface.
+    #[schemars(with = "[String; 2]")]
+    pub between: Spanned<[Spanned<String>; 2]>,
+    /// Number from 0 to 1, default 0.0: Newton coefficient of restitution.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub restitution: f64,
+    /// Table, default no friction: friction law.
+    pub friction: Option<FrictionEntry>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) enum FrictionEntry {
+    /// Coulomb's law with the exact cone.
+    Cone {
+        /// Number from 0 up, required: friction coefficient.
+        #[schemars(range(min = 0.0))]
+        mu: f64,
+    },
+}

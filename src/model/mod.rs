@@ -10,6 +10,8 @@ pub mod diagnostics;
 pub mod file;
 pub mod packed;
 #[cfg(feature = "cli")]
+mod structure;
+#[cfg(feature = "cli")]
 pub mod validate;
 
 use serde::{Deserialize, Serialize};

@@ -3,9 +3,11 @@
 //! The value reference of a variable is its position in the table.
 
 mod access;
+mod input_derivatives;
 mod units;
 
 pub use access::{get_integer, get_real, set_real};
+pub use input_derivatives::{clear_input_derivatives, set_input_derivative};
 pub use units::{BaseUnit, Unit};
 
 use crate::engine::{State, System};

@@ -9,8 +9,8 @@ from masters import real_outputs, slave
 if __name__ == "__main__":
     fmu, state_file, first, count = sys.argv[1:]
     with slave(fmu) as one:
-        state = one.deSerializeFMUState(Path(state_file).read_bytes())
-        one.setFMUState(state)
+        state = one.deSerializeFMUstate(Path(state_file).read_bytes())
+        one.setFMUstate(state)
         rows = one.steps(int(first), int(first) + int(count), 1e-3, real_outputs(fmu))
-        one.freeFMUState(state)
+        one.freeFMUstate(state)
     print(json.dumps([[value.hex() for value in row] for row in rows]))

@@ -6,8 +6,8 @@ from fmpy import extract, read_model_description
 from fmpy.fmi2 import FMU2Slave
 
 
-class Slave(FMU2Slave):
-    """An instance that knows its variables by name."""
+class FMU2NamedSlave(FMU2Slave):
+    """An instance that knows its variables by name. FMPy tells FMI versions apart by how the class is called."""
 
     def __init__(self, description, folder, instance="slave"):
         super().__init__(
@@ -46,7 +46,7 @@ class Slave(FMU2Slave):
 def slave(fmu, instance="slave"):
     """An initialized instance, terminated and freed at the end."""
     description = read_model_description(fmu)
-    one = Slave(description, extract(fmu), instance)
+    one = FMU2NamedSlave(description, extract(fmu), instance)
     one.initialize()
     try:
         yield one

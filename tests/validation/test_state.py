@@ -21,11 +21,11 @@ def test_restored_state_continues_identically(fmus, model, saved_at):
     names = real_outputs(fmu)
     with slave(fmu) as one:
         one.steps(0, saved_at, STEP, [])
-        state = one.getFMUState()
+        state = one.getFMUstate()
         ahead = one.steps(saved_at, saved_at + 300, STEP, names)
-        one.setFMUState(state)
+        one.setFMUstate(state)
         assert hexadecimal(one.steps(saved_at, saved_at + 300, STEP, names)) == hexadecimal(ahead)
-        one.freeFMUState(state)
+        one.freeFMUstate(state)
 
 
 @pytest.mark.parametrize("saved_at", [0, 401, 3590])
@@ -34,9 +34,9 @@ def test_bytes_continue_identically_in_another_process(fmus, model, saved_at, tm
     names = real_outputs(fmu)
     with slave(fmu) as one:
         one.steps(0, saved_at, STEP, [])
-        state = one.getFMUState()
-        (tmp_path / "state").write_bytes(one.serializeFMUState(state))
-        one.freeFMUState(state)
+        state = one.getFMUstate()
+        (tmp_path / "state").write_bytes(one.serializeFMUstate(state))
+        one.freeFMUstate(state)
         here = one.steps(saved_at, saved_at + 300, STEP, names)
     script = Path(__file__).with_name("continue_state.py")
     command = [sys.executable, script, fmu, tmp_path / "state", str(saved_at), "300"]

@@ -38,13 +38,12 @@ pub fn isotropic_impulse<S: Scalar>(
     }
 }
 
-/// Mode of a contact from its impulse in local components.
-pub fn mode(mu: f64, impulse: &[f64; 3]) -> ContactMode {
-    const ON_THE_CONE: f64 = 1.0 - 1e-9;
-    let [normal, first, second] = *impulse;
-    if normal <= 0.0 {
+/// Mode of a contact from its friction coefficient, normal impulse and sliding speed. Speeds up to `still` are
+/// round-off.
+pub fn mode(mu: f64, normal_impulse: f64, sliding: f64, still: f64) -> ContactMode {
+    if normal_impulse <= 0.0 {
         ContactMode::Open
-    } else if first.hypot(second) < ON_THE_CONE * mu * normal {
+    } else if mu > 0.0 && sliding <= still {
         ContactMode::Stick
     } else {
         ContactMode::Slip

@@ -16,6 +16,9 @@ use super::step::Workspace;
 use super::system::{Island, System};
 use nalgebra::Vector3;
 
+/// Sliding speeds up to this part of the largest velocity in a contact problem are round-off.
+const STILL: f64 = 1e-10;
+
 /// Whether contacts rebound in a contact problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rebound {
@@ -124,14 +127,16 @@ impl<S: Solvable> IslandStep<'_, S> {
             problem.mu[index] = self.state.parameters.mu[touch.contact];
         }
         self.solve_problem();
+        let still =
+            STILL * self.workspace.problem.q.iter().fold(0.0_f64, |most, q| most.max(q.value().abs()));
         self.workspace.impulses.clear();
         for index in 0..self.workspace.active.len() {
             let touch = self.workspace.touches[self.workspace.active[index]];
             let r = Vector3::from_column_slice(&self.workspace.unknowns[3 * index..3 * index + 3]);
-            let mode = coulomb_cone::mode(
-                self.workspace.problem.mu[index].value(),
-                &[0, 1, 2].map(|k| r[k].value()),
-            );
+            let u = self.workspace.problem.velocity(index, &self.workspace.unknowns).map(S::value);
+            let sliding = u[1].hypot(u[2]);
+            let mu = self.workspace.problem.mu[index].value();
+            let mode = coulomb_cone::mode(mu, r[0].value(), sliding, still);
             let p = r * self.scale(&touch);
             let tangent = Vector3::new(S::zero(), p[1], p[2]);
             let impulse = Impulse {

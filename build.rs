@@ -1,0 +1,220 @@
+//! With the feature `cli`: provides the libraries that the builder packs into FMUs.
+//!
+//! Builds `fmu-template` for the target by a nested cargo, or takes the libraries of the folder that
+//! `FMU_RUNTIME_DIR` names (`linux64/`, `win64/`, ...), and writes `$OUT_DIR/runtimes.rs`, which embeds them.
+//! Without the feature there is nothing to do: that is the nested build itself.
+
+use std::env;
+use std::error::Error;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What the library inside the FMU is made of.
+const RUNTIME_SOURCES: [&str; 10] = [
+    "build.rs",
+    "Cargo.toml",
+    "Cargo.lock",
+    "fmu-template/Cargo.toml",
+    "fmu-template/src",
+    "src/lib.rs",
+    "src/engine",
+    "src/log_categories.rs",
+    "src/model",
+    "src/variables",
+];
+
+/// Name of the library of `fmu-template`.
+const LIBRARY: &str = "contact_fmu_runtime";
+
+struct Platform {
+    /// Folder below `binaries/` in an FMU.
+    name: &'static str,
+    /// Of a shared library, without the dot.
+    extension: &'static str,
+}
+
+const PLATFORMS: [Platform; 6] = [
+    Platform { name: "linux64", extension: "so" },
+    Platform { name: "linux32", extension: "so" },
+    Platform { name: "aarch64-linux", extension: "so" },
+    Platform { name: "win64", extension: "dll" },
+    Platform { name: "win32", extension: "dll" },
+    Platform { name: "darwin64", extension: "dylib" },
+];
+
+fn main() {
+    if let Err(error) = run() {
+        eprintln!("error: {error}");
+        std::process::exit(1);
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-env-changed=FMU_RUNTIME_DIR");
+    if env::var_os("CARGO_FEATURE_CLI").is_none() {
+        println!("cargo::rerun-if-changed=build.rs");
+        return Ok(());
+    }
+    let out = path_variable("OUT_DIR")?;
+    let libraries = match env::var_os("FMU_RUNTIME_DIR") {
+        Some(folder) => given_libraries(Path::new(&folder))?,
+        None => vec![build_library(&out)?],
+    };
+    embed(&libraries, &out)
+}
+
+fn path_variable(name: &str) -> Result<PathBuf, Box<dyn Error>> {
+    env::var_os(name).map(PathBuf::from).ok_or_else(|| format!("{name} is not set: run through cargo").into())
+}
+
+/// The libraries below `folder`, in the order of [`PLATFORMS`].
+fn given_libraries(folder: &Path) -> Result<Vec<(&'static Platform, PathBuf)>, Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut libraries = Vec::new();
+    for platform in &PLATFORMS {
+        let Ok(files) = fs::read_dir(folder.join(platform.name)) else { continue };
+        let mut found = Vec::new();
+        for file in files {
+            let path = file?.path();
+            if path.extension().is_some_and(|extension| extension == platform.extension) {
+                found.push(path);
+            }
+        }
+        match <[PathBuf; 1]>::try_from(found) {
+            Ok([library]) => libraries.push((platform, library)),
+            Err(found) => {
+                return Err(format!(
+                    "FMU_RUNTIME_DIR: {}/{} holds {} files *.{}, expected one",
+                    folder.display(),
+                    platform.name,
+                    found.len(),
+                    platform.extension
+                )
+                .into());
+            }
+        }
+    }
+    if libraries.is_empty() {
+        let names: Vec<_> = PLATFORMS.iter().map(|platform| platform.name).collect();
+        return Err(format!(
+            "FMU_RUNTIME_DIR: {} has none of the folders {}",
+            folder.display(),
+            names.join(", ")
+        )
+        .into());
+    }
+    Ok(libraries)
+}
+
+/// Builds `fmu-template` for the target of this build.
+fn build_library(out: &Path) -> Result<(&'static Platform, PathBuf), Box<dyn Error>> {
+    for source in RUNTIME_SOURCES {
+        println!("cargo::rerun-if-changed={source}");
+    }
+    let root = path_variable("CARGO_MANIFEST_DIR")?;
+    let target = env::var("TARGET")?;
+    let platform = platform_of(&target).ok_or_else(|| {
+        format!(
+            "FMI 2.0 has no platform name for {target}: set FMU_RUNTIME_DIR to a folder with ready libraries"
+        )
+    })?;
+    // Not the folder of this build, which cargo keeps locked; shared by debug and release builds.
+    let target_dir = out
+        .ancestors()
+        .find(|folder| folder.join("CACHEDIR.TAG").exists())
+        .map_or_else(|| out.join("fmu"), |folder| folder.join("fmu"));
+    let mut cargo = Command::new(path_variable("CARGO")?);
+    // An rlib beside the cdylib would switch link-time optimisation off, hence `--crate-type`.
+    cargo
+        .args(["rustc", "--locked", "--quiet", "--profile", "fmu", "--lib", "--crate-type", "cdylib"])
+        .args(["--package", "fmu-template", "--target", &target, "--target-dir"])
+        .arg(&target_dir)
+        .current_dir(&root)
+        // Standard output is what cargo reads instructions from.
+        .stdout(Stdio::null());
+    for (name, _) in env::vars_os() {
+        if name.to_str().is_some_and(changes_the_library) {
+            cargo.env_remove(&name);
+        }
+    }
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", remapped_paths(&root, &target_dir)?.join("\u{1f}"));
+    let status = cargo.status().map_err(|error| format!("cargo cannot be started: {error}"))?;
+    if !status.success() {
+        return Err(format!(
+            "the library packed into FMUs (package fmu-template) did not build for {target}; its messages are above"
+        )
+        .into());
+    }
+    let prefix = if platform.extension == "dll" { "" } else { "lib" };
+    let file = format!("{prefix}{LIBRARY}.{}", platform.extension);
+    Ok((platform, target_dir.join(target).join("fmu").join(file)))
+}
+
+fn platform_of(target: &str) -> Option<&'static Platform> {
+    let architecture = target.split('-').next()?;
+    let name = match architecture {
+        "x86_64" if target.contains("-linux-") => "linux64",
+        "i586" | "i686" if target.contains("-linux-") => "linux32",
+        "aarch64" if target.contains("-linux-") => "aarch64-linux",
+        "x86_64" if target.contains("-windows-") => "win64",
+        "i586" | "i686" if target.contains("-windows-") => "win32",
+        "x86_64" | "aarch64" if target.contains("-apple-darwin") => "darwin64",
+        _ => return None,
+    };
+    PLATFORMS.iter().find(|platform| platform.name == name)
+}
+
+/// Variables of the outer build that would make the library depend on how the builder is built.
+fn changes_the_library(name: &str) -> bool {
+    ["CARGO_PROFILE_", "CARGO_BUILD_", "CARGO_FEATURE_", "CARGO_CFG_"]
+        .iter()
+        .any(|start| name.starts_with(start))
+        || matches!(
+            name,
+            "RUSTFLAGS"
+                | "CARGO_ENCODED_RUSTFLAGS"
+                | "CARGO_TARGET_DIR"
+                | "CARGO_INCREMENTAL"
+                | "RUSTC_WRAPPER"
+                | "RUSTC_WORKSPACE_WRAPPER"
+        )
+}
+
+/// Compiler flags that keep the paths of this machine out of the library.
+fn remapped_paths(root: &Path, target_dir: &Path) -> Result<Vec<String>, Box<dyn Error>> {
+    let rustc = path_variable("RUSTC")?;
+    let sysroot = Command::new(&rustc).args(["--print", "sysroot"]).output()?;
+    let sysroot = PathBuf::from(String::from_utf8(sysroot.stdout)?.trim_end());
+    let cargo_home =
+        env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let mut folders =
+        vec![(sysroot, "/rust"), (root.to_owned(), "/contact-fmu"), (target_dir.to_owned(), "/target")];
+    folders.extend(cargo_home.map(|folder| (folder, "/cargo")));
+    folders
+        .into_iter()
+        .map(|(folder, name)| {
+            let folder = folder.to_str().ok_or_else(|| format!("{} is not UTF-8", folder.display()))?;
+            Ok(format!("--remap-path-prefix={folder}={name}"))
+        })
+        .collect()
+}
+
+/// Copies the libraries to `out` and writes the source file that embeds them.
+fn embed(libraries: &[(&'static Platform, PathBuf)], out: &Path) -> Result<(), Box<dyn Error>> {
+    let mut source = String::from("pub(super) static RUNTIMES: &[Runtime] = &[\n");
+    for (platform, library) in libraries {
+        let Platform { name, extension } = platform;
+        fs::copy(library, out.join(format!("{name}.{extension}")))
+            .map_err(|error| format!("{}: {error}", library.display()))?;
+        writeln!(
+            source,
+            "    Runtime {{ platform: {name:?}, extension: {extension:?}, \
+             library: include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{name}.{extension}\")) }},"
+        )?;
+    }
+    source.push_str("];\n");
+    fs::write(out.join("runtimes.rs"), source)?;
+    Ok(())
+}

@@ -1,0 +1,233 @@
+//! Getting and setting variables.
+//!
+//! A get or set with an unknown value reference, the wrong type, or a variable that may not be set in this mode
+//! is fmi2Error. A value that is not finite or out of the variable's range is fmi2Discard. Both set nothing.
+//! Getters allow every variable: the standard's narrower list for initialization mode is of no use to anyone.
+
+use crate::abi::{fmi2Integer, fmi2Real, fmi2ValueReference};
+use crate::arguments;
+use crate::guard::{Answer, OK, Refusal};
+use crate::instance::Instance;
+use crate::lifecycle::{Mode, Modes, mode_names};
+use contact_fmu::variables::{self, Causality, Initial, Kind, Range, Slot, Variability, Variable};
+use std::fmt;
+
+/// What get and set need of a variable.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// Where its value is.
+    pub slot: Slot,
+    /// Its type.
+    pub data_type: DataType,
+    /// Modes in which it may be set.
+    pub settable: Modes,
+    /// Values that it may be set to.
+    pub range: Range,
+}
+
+/// Type of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names of the standard")]
+pub enum DataType {
+    Real,
+    Integer,
+    Boolean,
+    String,
+}
+
+impl fmt::Display for DataType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+impl Access {
+    /// From the variable table.
+    pub fn of(variable: &Variable) -> Access {
+        let before_start = Mode::Instantiated.bit() | Mode::Initialization.bit();
+        let settable = match (variable.causality, variable.variability, variable.initial) {
+            (Causality::Input, ..) | (Causality::Parameter, Variability::Tunable, _) => {
+                before_start | Mode::Step.bit()
+            }
+            (Causality::Parameter, ..) | (Causality::Output, _, Some(Initial::Exact)) => before_start,
+            (Causality::Output | Causality::Independent, ..) => 0,
+        };
+        let data_type = match variable.kind {
+            Kind::Real(_) => DataType::Real,
+            Kind::Integer => DataType::Integer,
+        };
+        Access { slot: variable.slot, data_type, settable, range: variable.range }
+    }
+}
+
+impl Instance {
+    /// A variable of the given type.
+    #[inline]
+    pub fn find(&self, reference: fmi2ValueReference, data_type: DataType) -> Result<&Access, Refusal> {
+        match self.access.get(reference as usize) {
+            Some(access) if access.data_type == data_type => Ok(access),
+            other => Err(self.not_found(reference, data_type, other)),
+        }
+    }
+
+    /// A variable of the given type that may be set now.
+    #[inline]
+    pub fn find_settable(
+        &self,
+        reference: fmi2ValueReference,
+        data_type: DataType,
+    ) -> Result<&Access, Refusal> {
+        let access = self.find(reference, data_type)?;
+        if access.settable & self.run.mode.bit() == 0 {
+            return Err(self.not_settable(reference, access));
+        }
+        Ok(access)
+    }
+
+    /// Name and value reference, for messages.
+    pub fn describe(&self, reference: fmi2ValueReference) -> String {
+        format!("{} (value reference {reference})", self.variables[reference as usize].name)
+    }
+
+    #[cold]
+    fn not_found(
+        &self,
+        reference: fmi2ValueReference,
+        data_type: DataType,
+        found: Option<&Access>,
+    ) -> Refusal {
+        Refusal::error(match found {
+            Some(access) => format!("{} is {}, not {data_type}", self.describe(reference), access.data_type),
+            None => {
+                format!("value reference {reference} is unknown: there are 0 to {}", self.access.len() - 1)
+            }
+        })
+    }
+
+    #[cold]
+    fn not_settable(&self, reference: fmi2ValueReference, access: &Access) -> Refusal {
+        let name = self.describe(reference);
+        Refusal::error(if access.settable == 0 {
+            format!("{name} cannot be set: it is computed")
+        } else {
+            format!(
+                "{name} cannot be set while the instance is {}, only while it is: {}",
+                self.run.mode,
+                mode_names(access.settable)
+            )
+        })
+    }
+
+    #[cold]
+    fn out_of_range(&self, reference: fmi2ValueReference, value: f64, range: Range) -> Refusal {
+        Refusal::discard(format!("{} cannot be {value}: allowed is {range}", self.describe(reference)))
+    }
+}
+
+/// fmi2GetReal.
+///
+/// # Safety
+/// The arrays are null or have `count` entries.
+pub unsafe fn get_real(
+    instance: &mut Instance,
+    references: *const fmi2ValueReference,
+    count: usize,
+    values: *mut fmi2Real,
+) -> Answer {
+    // SAFETY: as promised by the caller.
+    let (references, values) =
+        unsafe { (arguments::input(references, count, "vr")?, arguments::output(values, count, "value")?) };
+    for (&reference, value) in references.iter().zip(values) {
+        let slot = instance.find(reference, DataType::Real)?.slot;
+        value.write(variables::get_real(slot, &instance.system, &instance.run.state));
+    }
+    OK
+}
+
+/// fmi2GetInteger.
+///
+/// # Safety
+/// The arrays are null or have `count` entries.
+pub unsafe fn get_integer(
+    instance: &mut Instance,
+    references: *const fmi2ValueReference,
+    count: usize,
+    values: *mut fmi2Integer,
+) -> Answer {
+    // SAFETY: as promised by the caller.
+    let (references, values) =
+        unsafe { (arguments::input(references, count, "vr")?, arguments::output(values, count, "value")?) };
+    for (&reference, value) in references.iter().zip(values) {
+        let slot = instance.find(reference, DataType::Integer)?.slot;
+        value.write(variables::get_integer(slot, &instance.run.state));
+    }
+    OK
+}
+
+/// fmi2SetReal.
+///
+/// # Safety
+/// The arrays are null or have `count` entries.
+pub unsafe fn set_real(
+    instance: &mut Instance,
+    references: *const fmi2ValueReference,
+    count: usize,
+    values: *const fmi2Real,
+) -> Answer {
+    // SAFETY: as promised by the caller.
+    let (references, values) =
+        unsafe { (arguments::input(references, count, "vr")?, arguments::input(values, count, "value")?) };
+    for (&reference, &value) in references.iter().zip(values) {
+        let range = instance.find_settable(reference, DataType::Real)?.range;
+        if !range.contains(value) {
+            return Err(instance.out_of_range(reference, value, range));
+        }
+    }
+    for (&reference, &value) in references.iter().zip(values) {
+        let slot = instance.access[reference as usize].slot;
+        if !variables::set_real(slot, &mut instance.run.state, value) {
+            unreachable!(
+                "{} is settable in the variable table but not in the state",
+                instance.describe(reference)
+            );
+        }
+    }
+    OK
+}
+
+/// fmi2GetBoolean, fmi2GetString: no variable has such a type, so only an empty list is right.
+///
+/// # Safety
+/// `references` is null or has `count` entries.
+pub unsafe fn get_absent(
+    instance: &mut Instance,
+    data_type: DataType,
+    references: *const fmi2ValueReference,
+    count: usize,
+) -> Answer {
+    // SAFETY: as promised by the caller.
+    if let Some(&reference) = unsafe { arguments::input(references, count, "vr")? }.first() {
+        instance.find(reference, data_type)?;
+        unreachable!("the variable table has no {data_type}");
+    }
+    OK
+}
+
+/// fmi2SetInteger, fmi2SetBoolean, fmi2SetString: no variable of such a type may be set, so only an empty list
+/// is right.
+///
+/// # Safety
+/// `references` is null or has `count` entries.
+pub unsafe fn set_absent(
+    instance: &mut Instance,
+    data_type: DataType,
+    references: *const fmi2ValueReference,
+    count: usize,
+) -> Answer {
+    // SAFETY: as promised by the caller.
+    if let Some(&reference) = unsafe { arguments::input(references, count, "vr")? }.first() {
+        instance.find_settable(reference, data_type)?;
+        unreachable!("the variable table has no {data_type} that may be set");
+    }
+    OK
+}

@@ -1,0 +1,141 @@
+//! Directional derivatives of outputs, time derivatives of inputs.
+
+use crate::abi::{fmi2Integer, fmi2Real, fmi2ValueReference};
+use crate::access::DataType;
+use crate::arguments;
+use crate::guard::{Answer, OK, Refusal};
+use crate::instance::Instance;
+use crate::lifecycle::Mode;
+use contact_fmu::engine::derivative::differentiate;
+use contact_fmu::engine::{Dual, MAX_INPUT_DERIVATIVE};
+use contact_fmu::variables::{self, Causality, Slot, Variability};
+
+/// fmi2GetDirectionalDerivative: of outputs, with respect to inputs and tunable parameters, in initialization
+/// mode also to start values of outputs.
+///
+/// After a step it is the derivative of that step's outputs with respect to the inputs and parameters that the
+/// step used; what was set since does not count.
+///
+/// # Safety
+/// The arrays are null or have `unknown_count` and `known_count` entries.
+pub unsafe fn directional(
+    instance: &mut Instance,
+    unknowns: *const fmi2ValueReference,
+    unknown_count: usize,
+    knowns: *const fmi2ValueReference,
+    known_count: usize,
+    seeds: *const fmi2Real,
+    sensitivities: *mut fmi2Real,
+) -> Answer {
+    // SAFETY: as promised by the caller.
+    let (unknowns, knowns, seeds, sensitivities) = unsafe {
+        (
+            arguments::input(unknowns, unknown_count, "vUnknown_ref")?,
+            arguments::input(knowns, known_count, "vKnown_ref")?,
+            arguments::input(seeds, known_count, "dvKnown")?,
+            arguments::output(sensitivities, unknown_count, "dvUnknown")?,
+        )
+    };
+    let outputs = unknowns
+        .iter()
+        .map(|&reference| output_slot(instance, reference))
+        .collect::<Result<Vec<Slot>, Refusal>>()?;
+    let directions = knowns
+        .iter()
+        .zip(seeds)
+        .map(|(&reference, &seed)| {
+            let slot = known_slot(instance, reference)?;
+            if seed.is_finite() {
+                Ok((slot, seed))
+            } else {
+                Err(Refusal::discard(format!("dvKnown of {} is {seed}", instance.describe(reference))))
+            }
+        })
+        .collect::<Result<Vec<(Slot, f64)>, Refusal>>()?;
+
+    let (system, run) = (&instance.system, &instance.run);
+    let duration = run.state.step.duration;
+    let start = if duration > 0.0 { &run.before } else { &run.state };
+    let end = differentiate(system, start, duration, |state| {
+        for (slot, seed) in directions {
+            let Dual { value, tangent } = variables::get_real(slot, system, state);
+            variables::set_real(slot, state, Dual { value, tangent: tangent + seed });
+        }
+    })
+    .map_err(|error| Refusal::discard(error.to_string()))?;
+    for (slot, sensitivity) in outputs.into_iter().zip(sensitivities) {
+        sensitivity.write(variables::get_real(slot, system, &end).tangent);
+    }
+    OK
+}
+
+fn output_slot(instance: &Instance, reference: fmi2ValueReference) -> Result<Slot, Refusal> {
+    let slot = instance.find(reference, DataType::Real)?.slot;
+    match instance.variables[reference as usize].causality {
+        Causality::Output => Ok(slot),
+        _ => Err(Refusal::error(format!("{} is not an output", instance.describe(reference)))),
+    }
+}
+
+fn known_slot(instance: &Instance, reference: fmi2ValueReference) -> Result<Slot, Refusal> {
+    let access = instance.find(reference, DataType::Real)?;
+    let variable = &instance.variables[reference as usize];
+    let settable_at = |mode: Mode| access.settable & mode.bit() != 0;
+    let start_value = instance.run.mode == Mode::Initialization
+        && variable.causality == Causality::Output
+        && settable_at(Mode::Initialization);
+    if (settable_at(Mode::Step) && variable.variability != Variability::Fixed) || start_value {
+        return Ok(access.slot);
+    }
+    Err(Refusal::error(format!(
+        "{} is not an input or tunable parameter{}",
+        instance.describe(reference),
+        if instance.run.mode == Mode::Initialization { " or start value" } else { "" }
+    )))
+}
+
+/// fmi2SetRealInputDerivatives.
+///
+/// # Safety
+/// The arrays are null or have `count` entries.
+pub unsafe fn set_input(
+    instance: &mut Instance,
+    references: *const fmi2ValueReference,
+    count: usize,
+    orders: *const fmi2Integer,
+    values: *const fmi2Real,
+) -> Answer {
+    // SAFETY: as promised by the caller.
+    let (references, orders, values) = unsafe {
+        (
+            arguments::input(references, count, "vr")?,
+            arguments::input(orders, count, "order")?,
+            arguments::input(values, count, "value")?,
+        )
+    };
+    let mut changes = Vec::with_capacity(count);
+    for ((&reference, &order), &value) in references.iter().zip(orders).zip(values) {
+        let slot = instance.find(reference, DataType::Real)?.slot;
+        if instance.variables[reference as usize].causality != Causality::Input {
+            return Err(Refusal::error(format!("{} is not an input", instance.describe(reference))));
+        }
+        let order = usize::try_from(order)
+            .ok()
+            .filter(|order| (1..=MAX_INPUT_DERIVATIVE).contains(order))
+            .ok_or_else(|| {
+                Refusal::error(format!(
+                    "order {order} of {} is not 1 to {MAX_INPUT_DERIVATIVE}",
+                    instance.describe(reference)
+                ))
+            })?;
+        if !value.is_finite() {
+            let name = instance.describe(reference);
+            return Err(Refusal::discard(format!("derivative {order} of {name} cannot be {value}")));
+        }
+        changes.push((slot, order, value));
+    }
+    for (slot, order, value) in changes {
+        variables::set_input_derivative(slot, &mut instance.run.state, order, value);
+    }
+    OK
+}

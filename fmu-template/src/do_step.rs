@@ -1,0 +1,108 @@
+//! fmi2DoStep.
+//!
+//! | status | when | instance afterwards |
+//! |---|---|---|
+//! | fmi2OK | the step was made | at `currentCommunicationPoint + communicationStepSize` |
+//! | fmi2Warning | the step was made, but a contact problem was not solved to tolerance | as above |
+//! | fmi2Discard | too many substeps, or a result that is not finite | as before the call, still in step mode |
+//! | fmi2Error | step size zero, negative or not finite, or a communication point that is not the instance's time | as before the call, still in step mode |
+//! | fmi2Error | not in step mode | as before the call |
+//! | fmi2Error | internal error | failed |
+//!
+//! The master owns the time: its communication point is taken as it is when it agrees with ours up to rounding,
+//! so no error adds up, whether the master multiplies or adds.
+//!
+//! Input derivatives are given "with respect to the beginning of a communication time step" (FMI 2.0, 4.2.1):
+//! they count for the next step that succeeds and are zero after it. The input itself stays.
+
+use crate::abi::{fmi2Boolean, fmi2Real, fmi2Status};
+use crate::guard::{Answer, OK, Refusal};
+use crate::instance::Instance;
+use crate::logger::Category;
+use contact_fmu::engine::{self, Quality, State};
+use contact_fmu::variables::{self, Slot};
+
+/// Allowed difference between the master's time and ours, relative to the time.
+const TIME_TOLERANCE: f64 = 1e-9;
+/// The same relative to the step, for masters that count time in whole ticks.
+const STEP_TOLERANCE: f64 = 1e-6;
+
+/// fmi2DoStep.
+#[inline]
+pub fn do_step(
+    instance: &mut Instance,
+    point: fmi2Real,
+    step: fmi2Real,
+    _no_set_state_prior: fmi2Boolean,
+) -> Answer {
+    check_arguments(instance.run.state.time, point, step)?;
+    let run = &mut instance.run;
+    State::clone_from(&mut instance.undo, &run.state);
+    match engine::advance(&instance.system, &mut run.state, &mut instance.workspace, step) {
+        Ok(quality) => {
+            run.state.time = point + step;
+            variables::clear_input_derivatives(&mut run.state);
+            std::mem::swap(&mut run.before, &mut instance.undo);
+            if instance.logger.wants(Category::Events) {
+                log_events(instance);
+            }
+            match quality {
+                Quality::Solved => OK,
+                Quality::Inaccurate => Ok(warn_inaccurate(instance)),
+            }
+        }
+        Err(error) => {
+            std::mem::swap(&mut run.state, &mut *instance.undo);
+            Err(Refusal::discard(format!("{error} (step of {step} s from {point} s; nothing was changed)")))
+        }
+    }
+}
+
+#[inline]
+fn check_arguments(time: f64, point: f64, step: f64) -> Result<(), Refusal> {
+    if !(step > 0.0 && step.is_finite()) {
+        return Err(Refusal::error(format!(
+            "communicationStepSize is {step}: it must be a finite number above zero"
+        )));
+    }
+    let tolerance = TIME_TOLERANCE * time.abs().max(point.abs()) + STEP_TOLERANCE * step;
+    let agrees = (point - time).abs() <= tolerance;
+    if !(agrees && point.is_finite()) {
+        return Err(Refusal::error(format!(
+            "currentCommunicationPoint is {point} but this instance is at {time}: restore a saved state to repeat a step"
+        )));
+    }
+    if point + step <= point {
+        return Err(Refusal::error(format!(
+            "communicationStepSize {step} is too small to change the time {point}"
+        )));
+    }
+    Ok(())
+}
+
+#[cold]
+fn warn_inaccurate(instance: &Instance) -> fmi2Status {
+    let message = format!(
+        "fmi2DoStep: a contact problem of the step to {} s was solved to a residual of {:e} only, the tolerance is {:e}",
+        instance.run.state.time, instance.run.state.step.residual, instance.system.settings.solver.tolerance
+    );
+    instance.logger.log(fmi2Status::fmi2Warning, Category::Warning, &message);
+    fmi2Status::fmi2Warning
+}
+
+#[cold]
+fn log_events(instance: &Instance) {
+    const STATES: [&str; 3] = ["open", "stick", "slip"];
+    let run = &instance.run;
+    for access in &instance.access {
+        if let Slot::ContactState { .. } = access.slot {
+            let [was, is] = [&run.before, &run.state]
+                .map(|state| STATES[variables::get_integer(access.slot, state) as usize]);
+            if was != is {
+                let name = instance.name_of(access.slot);
+                let message = format!("{name}: {was} -> {is} in the step to {} s", run.state.time);
+                instance.logger.log(fmi2Status::fmi2OK, Category::Events, &message);
+            }
+        }
+    }
+}

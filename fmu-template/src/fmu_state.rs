@@ -1,0 +1,226 @@
+//! Saved states: get, set, free, serialize, deserialize.
+//!
+//! Serialized form, integers little endian: magic (8 bytes), format version (`u32`), GUID of the model (38
+//! characters), length of the payload (`u64`), CRC-32 of the payload (`u32`), payload ([`Run`] in postcard).
+//! It holds no pointers and so is valid in another process, and on another platform.
+
+use crate::abi::{fmi2Byte, fmi2FMUstate};
+use crate::arguments;
+use crate::guard::{Answer, OK, Refusal};
+use crate::instance::{Instance, Run};
+
+const STATE_MAGIC: u64 = u64::from_le_bytes(*b"CFMUsave");
+
+/// What a fmi2FMUstate points to.
+struct SavedState {
+    /// Tells a saved state from other memory; zero once freed.
+    magic: u64,
+    guid: String,
+    run: Run,
+}
+
+impl SavedState {
+    fn give(guid: &str, run: Run) -> fmi2FMUstate {
+        Box::into_raw(Box::new(SavedState { magic: STATE_MAGIC, guid: guid.to_owned(), run })).cast()
+    }
+
+    /// # Safety
+    /// `pointer` is null or points to readable memory that nobody else uses as long as the answer.
+    unsafe fn find<'a>(pointer: fmi2FMUstate) -> Result<&'a mut SavedState, Refusal> {
+        let pointer = pointer.cast::<SavedState>();
+        if pointer.is_null() {
+            return Err(Refusal::error("FMUstate is NULL"));
+        }
+        // SAFETY: aligned and readable; an integer may hold any bits.
+        if !pointer.is_aligned() || unsafe { (&raw const (*pointer).magic).read() } != STATE_MAGIC {
+            return Err(Refusal::error("FMUstate is not a saved state of this FMU, or was freed"));
+        }
+        // SAFETY: the magic word says that `give` made this.
+        Ok(unsafe { &mut *pointer })
+    }
+}
+
+/// fmi2GetFMUstate: a new saved state, or a fresh content for the one given.
+///
+/// # Safety
+/// `place` is null or points to null or a saved state.
+pub unsafe fn get(instance: &mut Instance, place: *mut fmi2FMUstate) -> Answer {
+    // SAFETY: as promised by the caller.
+    let place = unsafe { arguments::place(place, "FMUstate")? };
+    if place.is_null() {
+        *place = SavedState::give(&instance.guid, instance.run.clone());
+    } else {
+        // SAFETY: as promised by the caller.
+        let saved = unsafe { SavedState::find(*place)? };
+        saved.guid.clone_from(&instance.guid);
+        saved.run.copy_from(&instance.run);
+    }
+    OK
+}
+
+/// fmi2SetFMUstate.
+///
+/// # Safety
+/// `state` is null or a saved state.
+pub unsafe fn set(instance: &mut Instance, state: fmi2FMUstate) -> Answer {
+    // SAFETY: as promised by the caller.
+    let saved = unsafe { SavedState::find(state)? };
+    check_guid(instance, &saved.guid)?;
+    instance.run.copy_from(&saved.run);
+    OK
+}
+
+/// fmi2FreeFMUstate: null is ignored.
+///
+/// # Safety
+/// `place` is null or points to null or a saved state, which is not used afterwards.
+pub unsafe fn free(_: &mut Instance, place: *mut fmi2FMUstate) -> Answer {
+    // SAFETY: as promised by the caller.
+    let Some(place) = (unsafe { place.as_mut() }) else { return OK };
+    if !place.is_null() {
+        // SAFETY: as promised by the caller.
+        let saved = unsafe { SavedState::find(*place)? };
+        // SAFETY: an exclusive reference; volatile because nothing but a wrong later call reads it. `give` made
+        // the saved state with a Box.
+        unsafe {
+            std::ptr::write_volatile(&mut saved.magic, 0);
+            drop(Box::from_raw(saved));
+        }
+        *place = std::ptr::null_mut();
+    }
+    OK
+}
+
+/// fmi2SerializedFMUstateSize.
+///
+/// # Safety
+/// `state` is null or a saved state; `size` is null or has room for a value.
+pub unsafe fn serialized_size(_: &mut Instance, state: fmi2FMUstate, size: *mut usize) -> Answer {
+    // SAFETY: as promised by the caller.
+    let (saved, size) = unsafe { (SavedState::find(state)?, arguments::target(size, "size")?) };
+    size.write(encode(saved).len());
+    OK
+}
+
+/// fmi2SerializeFMUstate.
+///
+/// # Safety
+/// `state` is null or a saved state; `bytes` is null or has room for `size` bytes.
+pub unsafe fn serialize(_: &mut Instance, state: fmi2FMUstate, bytes: *mut fmi2Byte, size: usize) -> Answer {
+    // SAFETY: as promised by the caller.
+    let saved = unsafe { SavedState::find(state)? };
+    let encoded = encode(saved);
+    if size != encoded.len() {
+        return Err(Refusal::error(format!(
+            "size is {size} but this state takes {} bytes: ask fmi2SerializedFMUstateSize",
+            encoded.len()
+        )));
+    }
+    // SAFETY: as promised by the caller.
+    let bytes = unsafe { arguments::output(bytes.cast::<u8>(), size, "serializedState")? };
+    for (target, byte) in bytes.iter_mut().zip(encoded) {
+        target.write(byte);
+    }
+    OK
+}
+
+/// fmi2DeSerializeFMUstate: always a new saved state, because the standard does not ask the importer to
+/// initialise `place`.
+///
+/// # Safety
+/// `bytes` is null or has `size` bytes; `place` is null or has room for a pointer.
+pub unsafe fn deserialize(
+    instance: &mut Instance,
+    bytes: *const fmi2Byte,
+    size: usize,
+    place: *mut fmi2FMUstate,
+) -> Answer {
+    // SAFETY: as promised by the caller.
+    let (bytes, place) = unsafe {
+        (
+            arguments::input(bytes.cast::<u8>(), size, "serializedState")?,
+            arguments::target(place, "FMUstate")?,
+        )
+    };
+    let run = decode(instance, bytes)?;
+    place.write(SavedState::give(&instance.guid, run));
+    OK
+}
+
+const BYTES_MAGIC: &[u8; 8] = b"CFMUSTAT";
+const VERSION: u32 = 1;
+
+fn encode(saved: &SavedState) -> Vec<u8> {
+    let payload = postcard::to_stdvec(&saved.run).expect("a state holds only plain data");
+    let mut bytes = Vec::new();
+    bytes.extend_from_slice(BYTES_MAGIC);
+    bytes.extend_from_slice(&VERSION.to_le_bytes());
+    bytes.extend_from_slice(saved.guid.as_bytes());
+    bytes.extend_from_slice(&(payload.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(&crc32fast::hash(&payload).to_le_bytes());
+    bytes.extend_from_slice(&payload);
+    bytes
+}
+
+fn decode(instance: &Instance, bytes: &[u8]) -> Result<Run, Refusal> {
+    let mut reader = Reader { bytes };
+    if reader.take(BYTES_MAGIC.len())? != BYTES_MAGIC {
+        return Err(Refusal::error("the bytes are not a serialized state of a contact-fmu FMU"));
+    }
+    let version = u32::from_le_bytes(reader.array()?);
+    if version != VERSION {
+        return Err(Refusal::error(format!(
+            "the serialized state has format version {version}, this library reads {VERSION}"
+        )));
+    }
+    let guid = String::from_utf8_lossy(reader.take(instance.guid.len())?);
+    check_guid(instance, &guid)?;
+    let length = u64::from_le_bytes(reader.array()?);
+    let checksum = u32::from_le_bytes(reader.array()?);
+    let payload = reader.bytes;
+    if payload.len() as u64 != length {
+        return Err(Refusal::error(format!(
+            "the serialized state should have {length} bytes after its header but has {}",
+            payload.len()
+        )));
+    }
+    if crc32fast::hash(payload) != checksum {
+        return Err(damaged());
+    }
+    let (run, rest) = postcard::take_from_bytes::<Run>(payload).map_err(|_| damaged())?;
+    let fits = instance.initial.same_size(&run.state) && instance.initial.same_size(&run.before);
+    if fits && rest.is_empty() { Ok(run) } else { Err(damaged()) }
+}
+
+fn damaged() -> Refusal {
+    Refusal::error("the serialized state is damaged")
+}
+
+fn check_guid(instance: &Instance, guid: &str) -> Result<(), Refusal> {
+    if instance.guid == guid {
+        return Ok(());
+    }
+    Err(Refusal::error(format!(
+        "the saved state belongs to the model with GUID {guid}, this is {}",
+        instance.guid
+    )))
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, length: usize) -> Result<&'a [u8], Refusal> {
+        let (head, tail) = self
+            .bytes
+            .split_at_checked(length)
+            .ok_or_else(|| Refusal::error("the serialized state is cut off in its header"))?;
+        self.bytes = tail;
+        Ok(head)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Refusal> {
+        Ok(self.take(N)?.try_into().expect("as many bytes as were taken"))
+    }
+}

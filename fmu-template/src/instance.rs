@@ -1,0 +1,205 @@
+//! One instance of the FMU: the model, where the simulation is, and how fmi2Instantiate makes it.
+
+use crate::abi::{
+    fmi2Boolean, fmi2CallbackFunctions, fmi2CoSimulation, fmi2Component, fmi2False, fmi2Status, fmi2String,
+    fmi2Type,
+};
+use crate::access::Access;
+use crate::guard::{Handle, panic_text};
+use crate::lifecycle::Mode;
+use crate::logger::{Category, Logger};
+use crate::{arguments, resources};
+use contact_fmu::engine::{State, System, Workspace};
+use contact_fmu::model::Model;
+use contact_fmu::variables::{self, Slot, Variable};
+use serde::{Deserialize, Serialize};
+use std::ffi::CStr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// An instance.
+pub struct Instance {
+    /// Messages to the importer.
+    pub logger: Arc<Logger>,
+    /// Identifies the model.
+    pub guid: String,
+    /// The variable table; a value reference is a position in it.
+    pub variables: Vec<Variable>,
+    /// What get and set need of each variable.
+    pub access: Vec<Access>,
+    /// The constant part of the model.
+    pub system: System,
+    /// What fmi2Reset goes back to.
+    pub initial: State<f64>,
+    /// Where the simulation is.
+    pub run: Run,
+    /// The state before a step that is under way. Boxed like [`Run::before`], with which it changes places.
+    pub undo: Box<State<f64>>,
+    /// Scratch memory of a step.
+    pub workspace: Workspace<f64>,
+}
+
+/// Where a simulation is: what a saved FMU state holds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Run {
+    /// Mode.
+    pub mode: Mode,
+    /// Parameters, inputs, motion, time.
+    pub state: State<f64>,
+    /// The same before the last step, with the inputs and parameters that the step used.
+    pub before: Box<State<f64>>,
+}
+
+impl Run {
+    /// Becomes a copy of another run of the same model, without allocating.
+    pub fn copy_from(&mut self, other: &Run) {
+        self.mode = other.mode;
+        self.state.clone_from(&other.state);
+        self.before.clone_from(&other.before);
+    }
+}
+
+impl Instance {
+    /// A fresh instance of a model.
+    pub fn new(model: &Model, guid: String, logger: Arc<Logger>) -> Instance {
+        let (system, initial) = model.assemble();
+        let variables = variables::table(model);
+        Instance {
+            logger,
+            guid,
+            access: variables.iter().map(Access::of).collect(),
+            variables,
+            workspace: Workspace::new(&system),
+            system,
+            run: Run { mode: Mode::Instantiated, state: initial.clone(), before: Box::new(initial.clone()) },
+            undo: Box::new(initial.clone()),
+            initial,
+        }
+    }
+
+    /// Name of the variable that stands for `slot`.
+    pub fn name_of(&self, slot: Slot) -> &str {
+        self.variables.iter().find(|variable| variable.slot == slot).map_or("", |variable| &variable.name)
+    }
+}
+
+/// fmi2Instantiate: an instance, or null after a log line.
+///
+/// # Safety
+/// Strings are null or zero-terminated; `callbacks` is null or points to the importer's functions.
+pub unsafe fn instantiate(
+    name: fmi2String,
+    fmu_type: fmi2Type,
+    guid: fmi2String,
+    resource_location: fmi2String,
+    callbacks: *const fmi2CallbackFunctions,
+    logging_on: fmi2Boolean,
+) -> fmi2Component {
+    // SAFETY: as promised by the caller.
+    let (callbacks, name, guid, location) = unsafe {
+        (callbacks.as_ref(), arguments::text(name), arguments::text(guid), arguments::text(resource_location))
+    };
+    let logger = Arc::new(Logger::new(callbacks, name.unwrap_or_default(), logging_on != fmi2False));
+    let made = catch_unwind(AssertUnwindSafe(|| {
+        name.ok_or("instanceName is NULL")?;
+        create(fmu_type, guid, location, &logger)
+    }))
+    .unwrap_or_else(|panic| Err(format!("internal error: {}", panic_text(panic.as_ref()))));
+    made.map(Handle::give).unwrap_or_else(|message| {
+        logger.log(fmi2Status::fmi2Error, Category::Error, &format!("fmi2Instantiate: {message}"));
+        std::ptr::null_mut()
+    })
+}
+
+fn create(
+    fmu_type: fmi2Type,
+    guid: Option<&CStr>,
+    location: Option<&CStr>,
+    logger: &Arc<Logger>,
+) -> Result<Instance, String> {
+    if fmu_type != fmi2CoSimulation {
+        return Err("this FMU is for co-simulation only".to_owned());
+    }
+    let given = guid.ok_or("fmuGUID is NULL")?.to_string_lossy();
+    let (model, guid) = resources::read_model(location)?;
+    if given != guid {
+        return Err(format!(
+            "fmuGUID is {given} but the model in the resources folder has {guid}: modelDescription.xml and resources are not from the same FMU"
+        ));
+    }
+    Ok(Instance::new(&model, guid, Arc::clone(logger)))
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use contact_fmu::model::{Engine, Experiment, Node, NodeShape, Solver};
+    use std::cell::RefCell;
+
+    thread_local! {
+        static LINES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    }
+
+    unsafe extern "C" fn keep_line(
+        _: crate::abi::fmi2ComponentEnvironment,
+        _: fmi2String,
+        _: fmi2Status,
+        _: fmi2String,
+        message: fmi2String,
+    ) {
+        // SAFETY: the logger passes a zero-terminated string.
+        let line = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
+        LINES.with_borrow_mut(|lines| lines.push(line));
+    }
+
+    /// Log lines of this thread since the last call.
+    pub fn log_lines() -> Vec<String> {
+        LINES.take()
+    }
+
+    /// An instance of one ball without contacts, whose log lines are kept.
+    pub fn free_flight() -> Instance {
+        type Fixed = unsafe extern "C" fn(
+            crate::abi::fmi2ComponentEnvironment,
+            fmi2String,
+            fmi2Status,
+            fmi2String,
+            fmi2String,
+        );
+        // SAFETY: the same named arguments, and none beyond them is ever passed.
+        let logger = unsafe { std::mem::transmute::<Fixed, crate::abi::fmi2CallbackLogger>(keep_line) };
+        let callbacks = fmi2CallbackFunctions {
+            logger,
+            allocateMemory: None,
+            freeMemory: None,
+            stepFinished: None,
+            componentEnvironment: std::ptr::null_mut(),
+        };
+        let model = Model {
+            name: "free_flight".to_owned(),
+            description: String::new(),
+            experiment: Experiment { stop: 1.0, step: 1e-3 },
+            engine: Engine {
+                step: 1e-3,
+                gravity: [0.0, 0.0, -9.81],
+                theta: 0.5,
+                gamma: 0.5,
+                time_of_impact: true,
+                correction: true,
+                solver: Solver::Auto,
+                tolerance: 1e-10,
+                max_iterations: 1000,
+            },
+            nodes: vec![Node {
+                name: "ball".to_owned(),
+                mass: 1.0,
+                shape: NodeShape::Point,
+                position: [0.0; 3],
+                velocity: [0.0; 3],
+            }],
+            surfaces: Vec::new(),
+            contacts: Vec::new(),
+        };
+        Instance::new(&model, String::new(), Arc::new(Logger::new(Some(&callbacks), c"test", false)))
+    }
+}

@@ -1,0 +1,193 @@
+//! Modes of an instance, which function is allowed in which of them, and the functions that change the mode.
+//!
+//! The table is that of the FMI 2.0 standard, section 4.2.4, with these readings of it:
+//! a step that returned fmi2Discard leaves the instance as it was, so it stays in step mode (the standard's
+//! *stepFailed* never lasts); a step is never pending, so *stepInProgress* and *stepCanceled* do not exist;
+//! [`Mode::Failed`] is the standard's *error*, where status queries are allowed too.
+//! Which variables may be set in which mode is in [`crate::access`].
+
+use crate::abi::{fmi2Boolean, fmi2False, fmi2Real};
+use crate::guard::{Answer, OK, Refusal};
+use crate::instance::Instance;
+use contact_fmu::engine::{self, State};
+use contact_fmu::variables::Slot;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Mode of an instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Mode {
+    /// After fmi2Instantiate or fmi2Reset.
+    Instantiated,
+    /// Between fmi2EnterInitializationMode and fmi2ExitInitializationMode.
+    Initialization,
+    /// Between steps: the standard's *slaveInitialized*, *stepComplete*.
+    Step,
+    /// After fmi2Terminate.
+    Terminated,
+    /// After an internal error.
+    Failed,
+}
+
+/// A set of modes.
+pub type Modes = u8;
+
+impl Mode {
+    const ALL: [Mode; 5] =
+        [Mode::Instantiated, Mode::Initialization, Mode::Step, Mode::Terminated, Mode::Failed];
+
+    /// The set of this mode alone.
+    pub const fn bit(self) -> Modes {
+        1 << self as u8
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Mode::Instantiated => "instantiated",
+            Mode::Initialization => "in initialization mode",
+            Mode::Step => "in step mode",
+            Mode::Terminated => "terminated",
+            Mode::Failed => "failed",
+        })
+    }
+}
+
+/// Names of a set of modes.
+pub fn mode_names(modes: Modes) -> String {
+    let names: Vec<String> =
+        Mode::ALL.iter().filter(|mode| mode.bit() & modes != 0).map(Mode::to_string).collect();
+    names.join(", ")
+}
+
+const I: Modes = Mode::Instantiated.bit();
+const N: Modes = Mode::Initialization.bit();
+const S: Modes = Mode::Step.bit();
+const T: Modes = Mode::Terminated.bit();
+const F: Modes = Mode::Failed.bit();
+/// For functions that answer with an error of their own that says why.
+const ALWAYS_REFUSED: Modes = I | N | S | T | F;
+
+macro_rules! functions {
+    ($($name:ident: $modes:expr,)*) => {
+        /// A function of the interface that works on an instance.
+        #[allow(
+            non_camel_case_types,
+            missing_docs,
+            clippy::enum_variant_names,
+            reason = "the names are those of the C functions"
+        )]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Function { $($name,)* }
+
+        impl Function {
+            /// Name of the C function.
+            pub const fn name(self) -> &'static str {
+                match self { $(Function::$name => stringify!($name),)* }
+            }
+
+            /// Modes in which it may be called.
+            pub const fn allowed(self) -> Modes {
+                match self { $(Function::$name => $modes,)* }
+            }
+        }
+    };
+}
+
+functions! {
+    fmi2SetDebugLogging:               I | N | S | T | F,
+    fmi2FreeInstance:                  I | N | S | T | F,
+    fmi2SetupExperiment:               I,
+    fmi2EnterInitializationMode:       I,
+    fmi2ExitInitializationMode:            N,
+    fmi2Terminate:                             S,
+    fmi2Reset:                         I | N | S | T | F,
+    fmi2GetReal:                           N | S | T | F,
+    fmi2GetInteger:                        N | S | T | F,
+    fmi2GetBoolean:                        N | S | T | F,
+    fmi2GetString:                         N | S | T | F,
+    fmi2SetReal:                       I | N | S,
+    fmi2SetInteger:                    I | N | S,
+    fmi2SetBoolean:                    I | N | S,
+    fmi2SetString:                     I | N | S,
+    fmi2GetFMUstate:                   I | N | S | T | F,
+    fmi2SetFMUstate:                   I | N | S | T | F,
+    fmi2FreeFMUstate:                  I | N | S | T | F,
+    fmi2SerializedFMUstateSize:        I | N | S | T | F,
+    fmi2SerializeFMUstate:             I | N | S | T | F,
+    fmi2DeSerializeFMUstate:           I | N | S | T | F,
+    fmi2GetDirectionalDerivative:          N | S | T | F,
+    fmi2SetRealInputDerivatives:       I | N | S,
+    fmi2GetRealOutputDerivatives:      ALWAYS_REFUSED,
+    fmi2DoStep:                                S,
+    fmi2CancelStep:                    ALWAYS_REFUSED,
+    fmi2GetStatus:                             S | T | F,
+    fmi2GetRealStatus:                         S | T | F,
+    fmi2GetIntegerStatus:                      S | T | F,
+    fmi2GetBooleanStatus:                      S | T | F,
+    fmi2GetStringStatus:                       S | T | F,
+    fmi2EnterEventMode:                ALWAYS_REFUSED,
+    fmi2NewDiscreteStates:             ALWAYS_REFUSED,
+    fmi2EnterContinuousTimeMode:       ALWAYS_REFUSED,
+    fmi2CompletedIntegratorStep:       ALWAYS_REFUSED,
+    fmi2SetTime:                       ALWAYS_REFUSED,
+    fmi2SetContinuousStates:           ALWAYS_REFUSED,
+    fmi2GetDerivatives:                ALWAYS_REFUSED,
+    fmi2GetEventIndicators:            ALWAYS_REFUSED,
+    fmi2GetContinuousStates:           ALWAYS_REFUSED,
+    fmi2GetNominalsOfContinuousStates: ALWAYS_REFUSED,
+}
+
+/// Takes the start time. The tolerance is for variable-step integrators and so does not apply; the stop time
+/// is checked but does not limit steps, because masters overshoot it by rounding.
+pub fn setup_experiment(
+    instance: &mut Instance,
+    _tolerance_defined: fmi2Boolean,
+    _tolerance: fmi2Real,
+    start: fmi2Real,
+    stop_defined: fmi2Boolean,
+    stop: fmi2Real,
+) -> Answer {
+    if !start.is_finite() {
+        return Err(Refusal::error(format!("startTime is {start}: give a finite number")));
+    }
+    if stop_defined != fmi2False && (stop.is_nan() || stop <= start) {
+        return Err(Refusal::error(format!("stopTime {stop} is not after startTime {start}")));
+    }
+    instance.run.state.time = start;
+    OK
+}
+
+/// Instantiated to initialization mode.
+pub fn enter_initialization(instance: &mut Instance) -> Answer {
+    instance.run.mode = Mode::Initialization;
+    OK
+}
+
+/// Initialization to step mode, unless a node starts inside a surface.
+pub fn exit_initialization(instance: &mut Instance) -> Answer {
+    if let Some((contact, depth)) = engine::start_penetration(&instance.system, &instance.run.state) {
+        let name = instance.name_of(Slot::ContactGap { contact });
+        return Err(Refusal::error(format!(
+            "{name} is {}: the simulation would start {depth} m inside a surface; set start positions outside of it",
+            -depth
+        )));
+    }
+    instance.run.mode = Mode::Step;
+    OK
+}
+
+/// Step mode to terminated.
+pub fn terminate(instance: &mut Instance) -> Answer {
+    instance.run.mode = Mode::Terminated;
+    OK
+}
+
+/// Any mode to instantiated, with everything as after fmi2Instantiate except the logging settings.
+pub fn reset(instance: &mut Instance) -> Answer {
+    instance.run.state.clone_from(&instance.initial);
+    State::clone_from(&mut instance.run.before, &instance.initial);
+    instance.run.mode = Mode::Instantiated;
+    OK
+}

@@ -1,0 +1,440 @@
+//! Reads the `modelDescription.xml` of any FMI 2.0 FMU.
+//!
+//! Elements and attributes that the crate has no use for are passed over; entities other than the five of XML
+//! are refused, never expanded.
+
+use super::{
+    BaseUnit, Causality, CoSimulation, DefaultExperiment, EnumerationItem, Initial, LogCategory,
+    ModelDescription, ModelExchange, ScalarVariable, SimpleType, UnitDefinition, Unknown, Value, Variability,
+    VariableType,
+};
+use quick_xml::XmlVersion;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::reader::Reader;
+use std::borrow::Cow;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// What is wrong with a `modelDescription.xml`, and where.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[error("modelDescription.xml, line {line}: {message}")]
+pub struct DescriptionError {
+    /// Line, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// Reads the file's contents.
+pub fn read(bytes: &[u8]) -> Result<ModelDescription, DescriptionError> {
+    let text = decode(bytes)?;
+    let mut reader = Reader::from_str(&text);
+    let mut document = Document::default();
+    loop {
+        let start = position(reader.buffer_position());
+        let event = reader.read_event().map_err(|error| {
+            let at = position(reader.error_position());
+            DescriptionError { line: line_of(&text, at), message: format!("not well-formed XML: {error}") }
+        })?;
+        let end_of_file = matches!(event, Event::Eof);
+        document.event(event).map_err(|message| DescriptionError { line: line_of(&text, start), message })?;
+        if end_of_file {
+            return Ok(document.description);
+        }
+    }
+}
+
+/// FMI asks for UTF-8; some tools write Latin-1 and say so.
+fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, DescriptionError> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    match str::from_utf8(bytes) {
+        Ok(text) => Ok(Cow::Borrowed(text)),
+        Err(_) if declares_latin_1(bytes) => Ok(bytes.iter().copied().map(char::from).collect()),
+        Err(error) => Err(DescriptionError {
+            line: 1 + bytes[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count(),
+            message: "not UTF-8 text".to_owned(),
+        }),
+    }
+}
+
+fn declares_latin_1(bytes: &[u8]) -> bool {
+    let declaration = bytes.split(|&byte| byte == b'>').next().unwrap_or_default().to_ascii_lowercase();
+    declaration.starts_with(b"<?xml") && declaration.windows(10).any(|window| window == b"iso-8859-1")
+}
+
+fn position(offset: u64) -> usize {
+    usize::try_from(offset).unwrap_or(usize::MAX)
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    let offset = offset.min(text.len());
+    // An element is reported where its tag is, not at the white space before it.
+    let tag = text[offset..].find('<').map_or(offset, |skipped| {
+        if text[offset..offset + skipped].trim().is_empty() { offset + skipped } else { offset }
+    });
+    1 + text[..tag].matches('\n').count()
+}
+
+/// The part of the file read so far and the elements that are open.
+#[derive(Default)]
+struct Document {
+    description: ModelDescription,
+    open: Vec<String>,
+    root_seen: bool,
+    variable: Option<ScalarVariable>,
+    variable_has_type: bool,
+}
+
+impl Document {
+    fn event(&mut self, event: Event<'_>) -> Result<(), String> {
+        match event {
+            Event::Start(element) => self.start(&element),
+            Event::Empty(element) => {
+                self.start(&element)?;
+                self.end()
+            }
+            Event::End(_) => self.end(),
+            Event::Eof => self.end_of_file(),
+            _ => Ok(()),
+        }
+    }
+
+    fn start(&mut self, element: &BytesStart<'_>) -> Result<(), String> {
+        self.open.push(element.local_name().as_ref().to_owned());
+        let attributes = Attributes::of(element)?;
+        let open: Vec<&str> = self.open.iter().map(String::as_str).collect();
+        let Some((&"fmiModelDescription", inner)) = open.split_first() else {
+            return Err(format!(
+                "the document is <{}>, expected <fmiModelDescription>: is this an FMU?",
+                self.open[0]
+            ));
+        };
+        let description = &mut self.description;
+        match inner {
+            [] => {
+                self.root_seen = true;
+                root(description, &attributes)?;
+            }
+            ["CoSimulation"] => description.co_simulation = Some(co_simulation(&attributes)?),
+            ["ModelExchange"] => description.model_exchange = Some(model_exchange(&attributes)?),
+            ["UnitDefinitions", "Unit"] => description
+                .unit_definitions
+                .push(UnitDefinition { name: attributes.required("name")?, base_unit: None }),
+            ["UnitDefinitions", "Unit", "BaseUnit"] => {
+                if let Some(unit) = description.unit_definitions.last_mut() {
+                    unit.base_unit = Some(base_unit(&attributes)?);
+                }
+            }
+            ["TypeDefinitions", "SimpleType"] => description
+                .type_definitions
+                .push(SimpleType { name: attributes.required("name")?, ..SimpleType::default() }),
+            ["TypeDefinitions", "SimpleType", "Real"] => {
+                if let Some(definition) = description.type_definitions.last_mut() {
+                    definition.unit = attributes.text("unit");
+                }
+            }
+            ["TypeDefinitions", "SimpleType", "Enumeration", "Item"] => {
+                if let Some(definition) = description.type_definitions.last_mut() {
+                    let name = attributes.required("name")?;
+                    let value = attributes.number("value")?.ok_or("<Item> has no value")?;
+                    definition.items.push(EnumerationItem { name, value });
+                }
+            }
+            ["LogCategories", "Category"] => description.log_categories.push(LogCategory {
+                name: attributes.required("name")?,
+                description: attributes.text("description"),
+            }),
+            ["DefaultExperiment"] => {
+                description.default_experiment = DefaultExperiment {
+                    start_time: attributes.real("startTime")?,
+                    stop_time: attributes.real("stopTime")?,
+                    tolerance: attributes.real("tolerance")?,
+                    step_size: attributes.real("stepSize")?,
+                }
+            }
+            ["ModelVariables", "ScalarVariable"] => {
+                self.variable = Some(scalar_variable(&attributes)?);
+                self.variable_has_type = false;
+            }
+            ["ModelVariables", "ScalarVariable", kind] => {
+                if let (Some(kind), Some(variable)) = (variable_type(kind), &mut self.variable) {
+                    typed(variable, kind, &attributes)?;
+                    self.variable_has_type = true;
+                }
+            }
+            ["ModelStructure", list @ ("Outputs" | "Derivatives" | "InitialUnknowns"), "Unknown"] => {
+                let entry = unknown(&attributes, description.model_variables.len())?;
+                let structure = &mut description.model_structure;
+                match *list {
+                    "Outputs" => structure.outputs.push(entry),
+                    "Derivatives" => structure.derivatives.push(entry),
+                    _ => structure.initial_unknowns.push(entry),
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        let closed = self.open.pop();
+        if closed.as_deref() == Some("ScalarVariable")
+            && self.open.len() == 2
+            && let Some(variable) = self.variable.take()
+        {
+            if !self.variable_has_type {
+                return Err(format!(
+                    "variable `{}` has no type: expected <Real>, <Integer>, <Boolean>, <String> or <Enumeration>",
+                    variable.name
+                ));
+            }
+            self.description.model_variables.push(variable);
+        }
+        Ok(())
+    }
+
+    fn end_of_file(&self) -> Result<(), String> {
+        if let Some(element) = self.open.last() {
+            return Err(format!("the file ends inside <{element}>"));
+        }
+        if !self.root_seen {
+            return Err("the file has no <fmiModelDescription>".to_owned());
+        }
+        if self.description.co_simulation.is_none() && self.description.model_exchange.is_none() {
+            return Err("neither <CoSimulation> nor <ModelExchange> is there".to_owned());
+        }
+        Ok(())
+    }
+}
+
+fn root(description: &mut ModelDescription, attributes: &Attributes) -> Result<(), String> {
+    let version = attributes.required("fmiVersion")?;
+    if version.trim() != "2.0" {
+        return Err(format!("FMI version {version} is not supported, only 2.0"));
+    }
+    description.model_name = attributes.required("modelName")?;
+    description.guid = attributes.required("guid")?;
+    description.description = attributes.text("description");
+    description.author = attributes.text("author");
+    description.version = attributes.text("version");
+    description.copyright = attributes.text("copyright");
+    description.license = attributes.text("license");
+    description.generation_tool = attributes.text("generationTool");
+    description.generation_date_and_time = attributes.text("generationDateAndTime");
+    description.variable_naming_convention = attributes.text("variableNamingConvention");
+    Ok(())
+}
+
+fn co_simulation(attributes: &Attributes) -> Result<CoSimulation, String> {
+    Ok(CoSimulation {
+        model_identifier: attributes.required("modelIdentifier")?,
+        needs_execution_tool: attributes.flag("needsExecutionTool")?,
+        can_handle_variable_communication_step_size: attributes
+            .flag("canHandleVariableCommunicationStepSize")?,
+        can_interpolate_inputs: attributes.flag("canInterpolateInputs")?,
+        max_output_derivative_order: attributes.number("maxOutputDerivativeOrder")?.unwrap_or(0),
+        can_run_asynchronuously: attributes.flag("canRunAsynchronuously")?,
+        can_be_instantiated_only_once_per_process: attributes.flag("canBeInstantiatedOnlyOncePerProcess")?,
+        can_not_use_memory_management_functions: attributes.flag("canNotUseMemoryManagementFunctions")?,
+        can_get_and_set_fmu_state: attributes.flag("canGetAndSetFMUstate")?,
+        can_serialize_fmu_state: attributes.flag("canSerializeFMUstate")?,
+        provides_directional_derivative: attributes.flag("providesDirectionalDerivative")?,
+    })
+}
+
+fn model_exchange(attributes: &Attributes) -> Result<ModelExchange, String> {
+    Ok(ModelExchange {
+        model_identifier: attributes.required("modelIdentifier")?,
+        needs_execution_tool: attributes.flag("needsExecutionTool")?,
+        completed_integrator_step_not_needed: attributes.flag("completedIntegratorStepNotNeeded")?,
+        can_be_instantiated_only_once_per_process: attributes.flag("canBeInstantiatedOnlyOncePerProcess")?,
+        can_not_use_memory_management_functions: attributes.flag("canNotUseMemoryManagementFunctions")?,
+        can_get_and_set_fmu_state: attributes.flag("canGetAndSetFMUstate")?,
+        can_serialize_fmu_state: attributes.flag("canSerializeFMUstate")?,
+        provides_directional_derivative: attributes.flag("providesDirectionalDerivative")?,
+    })
+}
+
+fn base_unit(attributes: &Attributes) -> Result<BaseUnit, String> {
+    let exponent = |name| attributes.number(name).map(|value| value.unwrap_or(0));
+    Ok(BaseUnit {
+        kg: exponent("kg")?,
+        m: exponent("m")?,
+        s: exponent("s")?,
+        a: exponent("A")?,
+        k: exponent("K")?,
+        mol: exponent("mol")?,
+        cd: exponent("cd")?,
+        rad: exponent("rad")?,
+        factor: attributes.real("factor")?.unwrap_or(1.0),
+        offset: attributes.real("offset")?.unwrap_or(0.0),
+    })
+}
+
+/// The attributes that do not depend on the type.
+fn scalar_variable(attributes: &Attributes) -> Result<ScalarVariable, String> {
+    let causality = attributes.choice(
+        "causality",
+        &[
+            ("parameter", Causality::Parameter),
+            ("calculatedParameter", Causality::CalculatedParameter),
+            ("input", Causality::Input),
+            ("output", Causality::Output),
+            ("local", Causality::Local),
+            ("independent", Causality::Independent),
+        ],
+    )?;
+    let variability = attributes.choice(
+        "variability",
+        &[
+            ("constant", Variability::Constant),
+            ("fixed", Variability::Fixed),
+            ("tunable", Variability::Tunable),
+            ("discrete", Variability::Discrete),
+            ("continuous", Variability::Continuous),
+        ],
+    )?;
+    let initial = attributes.choice(
+        "initial",
+        &[("exact", Initial::Exact), ("approx", Initial::Approx), ("calculated", Initial::Calculated)],
+    )?;
+    Ok(ScalarVariable {
+        name: attributes.required("name")?,
+        value_reference: attributes
+            .number("valueReference")?
+            .ok_or("<ScalarVariable> has no valueReference")?,
+        description: attributes.text("description"),
+        causality: causality.unwrap_or(Causality::Local),
+        variability: variability.unwrap_or(Variability::Continuous),
+        initial,
+        variable_type: VariableType::Real,
+        declared_type: None,
+        quantity: None,
+        unit: None,
+        min: None,
+        max: None,
+        start: None,
+    })
+}
+
+fn variable_type(element: &str) -> Option<VariableType> {
+    Some(match element {
+        "Real" => VariableType::Real,
+        "Integer" => VariableType::Integer,
+        "Boolean" => VariableType::Boolean,
+        "String" => VariableType::String,
+        "Enumeration" => VariableType::Enumeration,
+        _ => return None,
+    })
+}
+
+/// Adds what the element of the type says.
+fn typed(variable: &mut ScalarVariable, kind: VariableType, attributes: &Attributes) -> Result<(), String> {
+    variable.variable_type = kind;
+    variable.declared_type = attributes.text("declaredType");
+    variable.quantity = attributes.text("quantity");
+    variable.unit = attributes.text("unit");
+    variable.min = attributes.real("min")?;
+    variable.max = attributes.real("max")?;
+    variable.start = match kind {
+        VariableType::Real => attributes.real("start")?.map(Value::Real),
+        VariableType::Integer | VariableType::Enumeration => attributes.number("start")?.map(Value::Integer),
+        VariableType::Boolean => attributes.boolean("start")?.map(Value::Boolean),
+        VariableType::String => attributes.text("start").map(Value::String),
+    };
+    Ok(())
+}
+
+fn unknown(attributes: &Attributes, variables: usize) -> Result<Unknown, String> {
+    let index: u32 = attributes.number("index")?.ok_or("<Unknown> has no index")?;
+    let dependencies = match attributes.text("dependencies") {
+        Some(list) => Some(
+            list.split_whitespace()
+                .map(|item| {
+                    item.parse().map_err(|_| format!("dependencies=\"{list}\" is not a list of indices"))
+                })
+                .collect::<Result<Vec<u32>, _>>()?,
+        ),
+        None => None,
+    };
+    for &index in dependencies.iter().flatten().chain([&index]) {
+        if index == 0 || index as usize > variables {
+            return Err(format!("index {index} names no variable: there are {variables}, counted from 1"));
+        }
+    }
+    Ok(Unknown { index, dependencies })
+}
+
+/// The attributes of one element, unescaped.
+struct Attributes {
+    element: String,
+    values: Vec<(String, String)>,
+}
+
+impl Attributes {
+    fn of(element: &BytesStart<'_>) -> Result<Attributes, String> {
+        let name = element.local_name().as_ref().to_owned();
+        let mut values = Vec::new();
+        for attribute in element.attributes() {
+            let attribute = attribute.map_err(|error| format!("<{name}>: {error}"))?;
+            let key = attribute.key.as_ref().to_owned();
+            let value = attribute
+                .normalized_value(XmlVersion::Implicit1_0)
+                .map_err(|error| format!("<{name}>, attribute {key}: {error}"))?;
+            values.push((key, value.into_owned()));
+        }
+        Ok(Attributes { element: name, values })
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        self.values.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        self.get(name).map(str::to_owned)
+    }
+
+    fn required(&self, name: &str) -> Result<String, String> {
+        self.text(name).ok_or_else(|| format!("<{}> has no {name}", self.element))
+    }
+
+    fn parsed<T>(
+        &self,
+        name: &str,
+        expected: &str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, String> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        match parse(text.trim()) {
+            Some(value) => Ok(Some(value)),
+            None => Err(format!("<{}>: {name}=\"{text}\" is not {expected}", self.element)),
+        }
+    }
+
+    fn real(&self, name: &str) -> Result<Option<f64>, String> {
+        self.parsed(name, "a number", |text| text.parse().ok())
+    }
+
+    fn number<T: FromStr>(&self, name: &str) -> Result<Option<T>, String> {
+        self.parsed(name, "a whole number of the allowed range", |text| text.parse().ok())
+    }
+
+    fn boolean(&self, name: &str) -> Result<Option<bool>, String> {
+        self.parsed(name, "true or false", |text| match text {
+            "true" | "1" => Some(true),
+            "false" | "0" => Some(false),
+            _ => None,
+        })
+    }
+
+    fn flag(&self, name: &str) -> Result<bool, String> {
+        Ok(self.boolean(name)?.unwrap_or(false))
+    }
+
+    fn choice<T: Copy>(&self, name: &str, choices: &[(&str, T)]) -> Result<Option<T>, String> {
+        let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
+        self.parsed(name, &format!("one of {}", names.join(", ")), |text| {
+            choices.iter().find(|(name, _)| *name == text).map(|(_, choice)| *choice)
+        })
+    }
+}

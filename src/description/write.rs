@@ -1,0 +1,255 @@
+//! Writes `modelDescription.xml` from a model and its variable table.
+
+use crate::log_categories::LOG_CATEGORIES;
+use crate::model::Model;
+use crate::variables::{Causality, Dependence, Initial, Kind, Slot, Unit, Variability, Variable};
+use quick_xml::events::{BytesDecl, Event};
+use quick_xml::writer::Writer;
+use std::collections::BTreeSet;
+use std::io;
+
+/// Name and version of this tool, as the FMU tells where it comes from.
+pub const GENERATION_TOOL: &str = concat!("contact-fmu ", env!("CARGO_PKG_VERSION"));
+
+/// The file's contents. `variables` is the table of `model`.
+pub fn write(model: &Model, variables: &[Variable], guid: &str) -> String {
+    let mut xml = Writer::new_with_indent(Vec::new(), b' ', 2);
+    document(&mut xml, model, variables, guid).expect("writing to memory does not fail");
+    let mut bytes = xml.into_inner();
+    bytes.push(b'\n');
+    String::from_utf8(bytes).expect("only UTF-8 was written")
+}
+
+type Xml = Writer<Vec<u8>>;
+
+fn document(xml: &mut Xml, model: &Model, variables: &[Variable], guid: &str) -> io::Result<()> {
+    xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    xml.create_element("fmiModelDescription")
+        .with_attribute(("fmiVersion", "2.0"))
+        .with_attribute(("modelName", model.name.as_str()))
+        .with_attribute(("guid", guid))
+        .with_attribute(("description", legal(&model.description).as_str()))
+        .with_attribute(("generationTool", GENERATION_TOOL))
+        .with_attribute(("variableNamingConvention", "structured"))
+        .with_attribute(("numberOfEventIndicators", "0"))
+        .write_inner_content(|xml| {
+            co_simulation(xml, &model.name)?;
+            unit_definitions(xml, variables)?;
+            log_categories(xml)?;
+            xml.create_element("DefaultExperiment")
+                .with_attribute(("startTime", real(0.0).as_str()))
+                .with_attribute(("stopTime", real(model.experiment.stop).as_str()))
+                .with_attribute(("stepSize", real(model.experiment.step).as_str()))
+                .write_empty()?;
+            xml.create_element("ModelVariables").write_inner_content(|xml| {
+                variables
+                    .iter()
+                    .enumerate()
+                    .try_for_each(|(index, variable)| scalar_variable(xml, index, variable))
+            })?;
+            model_structure(xml, model, variables)
+        })?;
+    Ok(())
+}
+
+fn co_simulation(xml: &mut Xml, identifier: &str) -> io::Result<()> {
+    xml.create_element("CoSimulation")
+        .with_attribute(("modelIdentifier", identifier))
+        .with_attributes([
+            ("needsExecutionTool", "false"),
+            ("canHandleVariableCommunicationStepSize", "true"),
+            ("canInterpolateInputs", "true"),
+            ("maxOutputDerivativeOrder", "0"),
+            ("canRunAsynchronuously", "false"),
+            ("canBeInstantiatedOnlyOncePerProcess", "false"),
+            ("canNotUseMemoryManagementFunctions", "true"),
+            ("canGetAndSetFMUstate", "true"),
+            ("canSerializeFMUstate", "true"),
+            ("providesDirectionalDerivative", "true"),
+        ])
+        .write_empty()?;
+    Ok(())
+}
+
+fn unit_definitions(xml: &mut Xml, variables: &[Variable]) -> io::Result<()> {
+    let used: BTreeSet<Unit> = variables
+        .iter()
+        .filter_map(|variable| match variable.kind {
+            Kind::Real(unit) => Some(unit),
+            Kind::Integer => None,
+        })
+        .collect();
+    xml.create_element("UnitDefinitions").write_inner_content(|xml| {
+        for unit in used {
+            xml.create_element("Unit").with_attribute(("name", unit.name())).write_inner_content(|xml| {
+                let base = unit.base();
+                let mut element = xml.create_element("BaseUnit");
+                for (name, exponent) in [("kg", base.kg), ("m", base.m), ("s", base.s)] {
+                    if exponent != 0 {
+                        element = element.with_attribute((name, exponent.to_string().as_str()));
+                    }
+                }
+                element.write_empty()?;
+                Ok(())
+            })?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn log_categories(xml: &mut Xml) -> io::Result<()> {
+    xml.create_element("LogCategories").write_inner_content(|xml| {
+        for &(name, description) in LOG_CATEGORIES {
+            xml.create_element("Category")
+                .with_attribute(("name", name))
+                .with_attribute(("description", description))
+                .write_empty()?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn scalar_variable(xml: &mut Xml, index: usize, variable: &Variable) -> io::Result<()> {
+    let causality = match variable.causality {
+        Causality::Independent => "independent",
+        Causality::Parameter => "parameter",
+        Causality::Input => "input",
+        Causality::Output => "output",
+    };
+    let variability = match variable.variability {
+        Variability::Fixed => "fixed",
+        Variability::Tunable => "tunable",
+        Variability::Discrete => "discrete",
+        Variability::Continuous => "continuous",
+    };
+    let mut element = xml
+        .create_element("ScalarVariable")
+        .with_attribute(("name", variable.name.as_str()))
+        .with_attribute(("valueReference", index.to_string().as_str()))
+        .with_attribute(("description", variable.description.as_str()))
+        .with_attribute(("causality", causality))
+        .with_attribute(("variability", variability));
+    if let Some(initial) = variable.initial {
+        let initial = match initial {
+            Initial::Exact => "exact",
+            Initial::Calculated => "calculated",
+        };
+        element = element.with_attribute(("initial", initial));
+    }
+    element.write_inner_content(|xml| {
+        let number = match variable.kind {
+            Kind::Real(_) => real,
+            Kind::Integer => integer,
+        };
+        let mut element = match variable.kind {
+            Kind::Real(unit) => {
+                let mut element = xml.create_element("Real");
+                if let Some(quantity) = unit.quantity() {
+                    element = element.with_attribute(("quantity", quantity));
+                }
+                element.with_attribute(("unit", unit.name()))
+            }
+            Kind::Integer => xml.create_element("Integer"),
+        };
+        let range = variable.range;
+        for (name, value) in [("min", range.min), ("max", range.max), ("start", variable.start)] {
+            if let Some(value) = value {
+                element = element.with_attribute((name, number(value).as_str()));
+            }
+        }
+        element.write_empty()?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn model_structure(xml: &mut Xml, model: &Model, variables: &[Variable]) -> io::Result<()> {
+    let outputs =
+        || variables.iter().enumerate().filter(|(_, variable)| variable.causality == Causality::Output);
+    xml.create_element("ModelStructure").write_inner_content(|xml| {
+        xml.create_element("Outputs").write_inner_content(|xml| {
+            for (index, variable) in outputs() {
+                unknown(xml, index, step_dependencies(variable.depends_on, variables))?;
+            }
+            Ok(())
+        })?;
+        xml.create_element("InitialUnknowns").write_inner_content(|xml| {
+            for (index, variable) in outputs() {
+                if variable.initial == Some(Initial::Calculated) {
+                    unknown(xml, index, initial_dependencies(variable, model, variables))?;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// Positions of the inputs that an output depends on at communication points; none stands for all of them.
+fn step_dependencies(dependence: Dependence, variables: &[Variable]) -> Option<Vec<usize>> {
+    match dependence {
+        Dependence::Everything => None,
+        Dependence::Nothing => Some(Vec::new()),
+        Dependence::Node(own) => Some(positions(variables, |variable| {
+            variable.causality == Causality::Input
+                && matches!(variable.slot, Slot::ExternalForce { node, .. } if node == own)
+        })),
+    }
+}
+
+/// Positions of the start values that an output is computed from in initialization mode; none stands for all.
+/// What belongs to a step is zero before the first one, whatever the start values are.
+fn initial_dependencies(variable: &Variable, model: &Model, variables: &[Variable]) -> Option<Vec<usize>> {
+    match variable.slot {
+        Slot::ContactGap { contact } => {
+            let own = model.contacts[contact].node;
+            Some(positions(
+                variables,
+                |variable| matches!(variable.slot, Slot::NodePosition { node, .. } if node == own),
+            ))
+        }
+        Slot::Energy => Some(positions(variables, |variable| {
+            matches!(
+                variable.slot,
+                Slot::NodePosition { .. }
+                    | Slot::NodeVelocity { .. }
+                    | Slot::NodeMass { .. }
+                    | Slot::Gravity { .. }
+            )
+        })),
+        _ if variable.variability == Variability::Discrete => Some(Vec::new()),
+        _ => None,
+    }
+}
+
+fn positions(variables: &[Variable], wanted: impl Fn(&Variable) -> bool) -> Vec<usize> {
+    (0..variables.len()).filter(|&position| wanted(&variables[position])).collect()
+}
+
+fn unknown(xml: &mut Xml, position: usize, dependencies: Option<Vec<usize>>) -> io::Result<()> {
+    let mut element =
+        xml.create_element("Unknown").with_attribute(("index", (position + 1).to_string().as_str()));
+    if let Some(dependencies) = dependencies {
+        let indices: Vec<_> = dependencies.iter().map(|position| (position + 1).to_string()).collect();
+        element = element.with_attribute(("dependencies", indices.join(" ").as_str()));
+    }
+    element.write_empty()?;
+    Ok(())
+}
+
+/// Text without the control characters that XML 1.0 cannot hold.
+fn legal(text: &str) -> String {
+    text.replace(|c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r'), "\u{fffd}")
+}
+
+/// The shortest form that reads back to the same number.
+fn real(value: f64) -> String {
+    format!("{value:?}")
+}
+
+fn integer(value: f64) -> String {
+    format!("{value:.0}")
+}

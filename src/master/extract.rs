@@ -1,0 +1,195 @@
+//! Opening an FMU's archive: reading its description, extracting it safely.
+
+use super::FmuError;
+use crate::description::ModelDescription;
+use crate::description::read;
+use std::fs::{self, File};
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+use zip::ZipArchive;
+use zip::read::ZipFile;
+
+/// Most files that an FMU may have.
+const MAX_FILES: usize = 100_000;
+/// Most bytes that an FMU may hold after extraction.
+const MAX_BYTES: u64 = 4_000_000_000;
+/// Most bytes that its description may have.
+const MAX_DESCRIPTION: u64 = 500_000_000;
+
+const DESCRIPTION: &str = "modelDescription.xml";
+
+/// An FMU file whose description has been read.
+pub struct FmuFile {
+    /// What the FMU says about itself.
+    pub description: ModelDescription,
+    /// Platforms that it has libraries for.
+    pub platforms: Vec<String>,
+    archive: ZipArchive<BufReader<File>>,
+}
+
+/// An FMU in a temporary folder, which goes away with this value.
+pub struct ExtractedFmu {
+    /// What the FMU says about itself.
+    pub description: ModelDescription,
+    /// Platforms that it has libraries for.
+    pub platforms: Vec<String>,
+    folder: TempDir,
+}
+
+impl FmuFile {
+    /// Opens an FMU and reads its description. Nothing of it is executed.
+    pub fn open(path: &Path) -> Result<FmuFile, FmuError> {
+        let open = |source| FmuError::Open { path: path.to_owned(), source };
+        let file = File::open(path).map_err(open)?;
+        if file.metadata().map_err(open)?.is_dir() {
+            return Err(open(std::io::ErrorKind::IsADirectory.into()));
+        }
+        let mut archive = ZipArchive::new(BufReader::new(file))
+            .map_err(|source| FmuError::NotAnArchive { path: path.to_owned(), source })?;
+        if archive.len() > MAX_FILES {
+            return Err(FmuError::TooManyFiles { count: archive.len(), limit: MAX_FILES });
+        }
+        let names = (0..archive.len())
+            .map(|index| entry_path(&archive.by_index_raw(index).map_err(|error| unreadable(index, error))?))
+            .collect::<Result<Vec<_>, _>>()?;
+        let index = names
+            .iter()
+            .position(|name| name == DESCRIPTION)
+            .ok_or_else(|| FmuError::NoDescription { path: path.to_owned() })?;
+        let mut bytes = Vec::new();
+        archive
+            .by_index(index)
+            .map_err(|error| unreadable(index, error))?
+            .take(MAX_DESCRIPTION)
+            .read_to_end(&mut bytes)
+            .map_err(|source| FmuError::Extract { name: DESCRIPTION.to_owned(), source })?;
+        let description =
+            read::read(&bytes).map_err(|source| FmuError::Description { path: path.to_owned(), source })?;
+        Ok(FmuFile { description, platforms: platforms(&names), archive })
+    }
+
+    /// Extracts all files to a new temporary folder.
+    pub fn extract(mut self) -> Result<ExtractedFmu, FmuError> {
+        let folder =
+            tempfile::Builder::new().prefix("contact-fmu-").tempdir().map_err(FmuError::TemporaryFolder)?;
+        let mut left = MAX_BYTES;
+        for index in 0..self.archive.len() {
+            let entry = self.archive.by_index(index).map_err(|error| unreadable(index, error))?;
+            left = extract_entry(entry, folder.path(), left)?;
+        }
+        Ok(ExtractedFmu { description: self.description, platforms: self.platforms, folder })
+    }
+}
+
+impl ExtractedFmu {
+    /// The folder `resources`, which need not exist.
+    pub fn resources(&self) -> PathBuf {
+        self.folder.path().join("resources")
+    }
+
+    /// The library for this machine.
+    pub fn library(&self) -> Result<PathBuf, FmuError> {
+        let identifier =
+            &self.description.co_simulation.as_ref().ok_or(FmuError::NoCoSimulation)?.model_identifier;
+        let path = self
+            .folder
+            .path()
+            .join("binaries")
+            .join(THIS_PLATFORM)
+            .join(format!("{identifier}{}", std::env::consts::DLL_SUFFIX));
+        if path.is_file() {
+            Ok(path)
+        } else {
+            Err(FmuError::NoLibrary { platform: THIS_PLATFORM, available: self.platforms.clone() })
+        }
+    }
+}
+
+/// FMI's name of the platform that this program runs on.
+pub const THIS_PLATFORM: &str = if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+    "linux64"
+} else if cfg!(all(target_os = "linux", target_arch = "x86")) {
+    "linux32"
+} else if cfg!(all(target_os = "linux", target_arch = "aarch64")) {
+    "aarch64-linux"
+} else if cfg!(all(windows, target_arch = "x86_64")) {
+    "win64"
+} else if cfg!(all(windows, target_arch = "x86")) {
+    "win32"
+} else if cfg!(target_os = "macos") {
+    "darwin64"
+} else {
+    "unknown platform"
+};
+
+fn platforms(names: &[String]) -> Vec<String> {
+    let mut platforms: Vec<String> = names
+        .iter()
+        .filter_map(|name| match name.split('/').collect::<Vec<_>>()[..] {
+            ["binaries", platform, file] if !file.is_empty() => Some(platform.to_owned()),
+            _ => None,
+        })
+        .collect();
+    platforms.sort();
+    platforms.dedup();
+    platforms
+}
+
+/// Path of an entry, relative and with forward slashes; folders end in a slash.
+fn entry_path<R: Read>(entry: &ZipFile<'_, R>) -> Result<String, FmuError> {
+    let raw = String::from_utf8_lossy(entry.name_raw()).into_owned();
+    let name = entry.name().map_err(|_| FmuError::UnsafeName { name: raw })?.replace('\\', "/");
+    if entry.is_symlink() {
+        return Err(FmuError::Link { name });
+    }
+    let drive = name.as_bytes().get(1) == Some(&b':');
+    if name.starts_with('/') || drive || name.contains('\0') || name.split('/').any(|part| part == "..") {
+        return Err(FmuError::UnsafeName { name });
+    }
+    Ok(name.strip_prefix("./").unwrap_or(&name).to_owned())
+}
+
+/// Writes one entry below `folder`; gives how many bytes are left of `limit`.
+fn extract_entry<R: Read>(entry: ZipFile<'_, R>, folder: &Path, limit: u64) -> Result<u64, FmuError> {
+    let name = entry_path(&entry)?;
+    let failed = |source| FmuError::Extract { name: name.clone(), source };
+    let path = folder.join(&name);
+    if name.is_empty() || name.ends_with('/') {
+        fs::create_dir_all(&path).map_err(failed)?;
+        return Ok(limit);
+    }
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(failed)?;
+    }
+    let mut file = File::create(&path).map_err(failed)?;
+    // The size in the header may lie, so the bytes themselves are counted.
+    let written = std::io::copy(&mut entry.take(limit + 1), &mut file).map_err(failed)?;
+    limit.checked_sub(written).ok_or(FmuError::TooLarge { limit: MAX_BYTES })
+}
+
+fn unreadable(index: usize, error: zip::result::ZipError) -> FmuError {
+    FmuError::Extract { name: format!("file {} of the archive", index + 1), source: error.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Cursor, Write};
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    #[test]
+    fn bytes_are_counted_whatever_the_header_says() {
+        let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+        archive.start_file("a/b.bin", SimpleFileOptions::default()).unwrap();
+        archive.write_all(&[0; 1000]).unwrap();
+        let mut archive = ZipArchive::new(archive.finish().unwrap()).unwrap();
+        let folder = TempDir::new().unwrap();
+        let left = extract_entry(archive.by_index(0).unwrap(), folder.path(), 1001).unwrap();
+        assert_eq!(left, 1);
+        assert_eq!(fs::read(folder.path().join("a/b.bin")).unwrap(), [0; 1000]);
+        let error = extract_entry(archive.by_index(0).unwrap(), folder.path(), 999).unwrap_err();
+        assert!(matches!(error, FmuError::TooLarge { .. }), "{error}");
+    }
+}

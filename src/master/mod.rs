@@ -1,0 +1,71 @@
+//! A master for FMI 2.0 co-simulation FMUs of any tool.
+
+pub mod csv;
+pub mod extract;
+pub mod library;
+pub mod simulate;
+
+use crate::description::read::DescriptionError;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why an FMU cannot be opened, loaded or instantiated.
+#[derive(Debug, Error)]
+#[allow(missing_docs, reason = "the messages say it")]
+pub enum FmuError {
+    #[error("cannot open {}", .path.display())]
+    Open { path: PathBuf, source: std::io::Error },
+    #[error("{} is not an FMU: it is not a ZIP archive", .path.display())]
+    NotAnArchive { path: PathBuf, source: zip::result::ZipError },
+    #[error("{} is not an FMU: it has no modelDescription.xml", .path.display())]
+    NoDescription { path: PathBuf },
+    #[error("{}", .path.display())]
+    Description { path: PathBuf, source: DescriptionError },
+    #[error("`{name}` in the archive points outside of it: the FMU is not safe to extract")]
+    UnsafeName { name: String },
+    #[error("`{name}` in the archive is a link: the FMU is not safe to extract")]
+    Link { name: String },
+    #[error("the FMU has {count} files, more than {limit}")]
+    TooManyFiles { count: usize, limit: usize },
+    #[error("the FMU holds more than {} MB", .limit / 1_000_000)]
+    TooLarge { limit: u64 },
+    #[error("cannot extract `{name}`")]
+    Extract { name: String, source: std::io::Error },
+    #[error("no temporary folder to extract to")]
+    TemporaryFolder(#[source] std::io::Error),
+    #[error("the FMU offers model exchange only, not co-simulation")]
+    NoCoSimulation,
+    #[error("the FMU has no library for this machine ({platform}), {}", have(.available))]
+    NoLibrary { platform: &'static str, available: Vec<String> },
+    #[error("cannot load {}", .path.display())]
+    Load { path: PathBuf, source: libloading::Error },
+    #[error("the library lacks the function {function}")]
+    MissingFunction { function: &'static str },
+    #[error("the library says it is of FMI version {version}, not 2.0")]
+    WrongVersion { version: String },
+    #[error("the FMU refused to be instantiated (fmi2Instantiate)")]
+    Instantiate,
+}
+
+impl FmuError {
+    /// What the user can do.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            FmuError::NotAnArchive { .. } => {
+                Some("give an .fmu file, or a model file whose name ends in .toml")
+            }
+            FmuError::NoCoSimulation => Some("export the FMU again with a co-simulation interface"),
+            FmuError::NoLibrary { .. } => Some("build the FMU again for this platform"),
+            FmuError::Instantiate => Some("run again with --log to see what the FMU says"),
+            _ => None,
+        }
+    }
+}
+
+fn have(platforms: &[String]) -> String {
+    if platforms.is_empty() {
+        "nor for any other".to_owned()
+    } else {
+        format!("only for {}", platforms.join(", "))
+    }
+}

@@ -1,0 +1,598 @@
+//! Runs an FMU from its start to its stop time and hands over its outputs.
+//!
+//! Communication points are `start + k H`, by multiplication, so that time does not drift; the last step ends at
+//! the stop time.
+
+use super::FmuError;
+use super::csv::{CsvError, Table};
+use super::extract::ExtractedFmu;
+use super::library::{CallError, Instance, Library, Log, Status, Success};
+use crate::description::{
+    Causality, Initial, ModelDescription, ScalarVariable, Value, Variability, VariableType,
+};
+use crate::model::diagnostics::nearest;
+use std::ffi::CString;
+use thiserror::Error;
+
+/// A remainder below this part of a step is not a step of its own.
+const NEGLIGIBLE_STEP: f64 = 1e-9;
+/// Most communication steps of one run.
+const MAX_STEPS: f64 = 1e12;
+/// Number of steps where neither the user nor the FMU gives a step.
+const DEFAULT_STEPS: f64 = 1000.0;
+
+/// What to run. Where nothing is given the FMU's default experiment holds.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Stop time.
+    pub stop: Option<f64>,
+    /// Communication step.
+    pub step: Option<f64>,
+    /// Start values: names and values as text.
+    pub set: Vec<(String, String)>,
+    /// Inputs over time: a column `time` and one for each input.
+    pub input: Option<Table>,
+    /// Whether the FMU is to log everything.
+    pub log: bool,
+}
+
+/// Follows a simulation.
+pub trait Observer {
+    /// Outputs at a communication point, in the order of [`ModelDescription::outputs`].
+    fn row(&mut self, time: f64, values: &[Value]) -> std::io::Result<()>;
+    /// Something that the user should know.
+    fn message(&mut self, text: &str);
+    /// How much is done, 0 to 1.
+    fn progress(&mut self, fraction: f64);
+}
+
+/// Why a simulation did not reach its stop time.
+#[derive(Debug, Error)]
+pub enum SimulationError {
+    /// The FMU cannot be loaded.
+    #[error(transparent)]
+    Fmu(#[from] FmuError),
+    /// Neither the user nor the FMU says when to stop.
+    #[error("the FMU has no default stop time")]
+    NoStopTime,
+    /// Stop time or step is impossible.
+    #[error("{0}")]
+    Experiment(String),
+    /// A start value cannot be set.
+    #[error("cannot set `{name}`: {message}")]
+    Set {
+        /// Variable.
+        name: String,
+        /// Why.
+        message: String,
+    },
+    /// The input table is wrong.
+    #[error("input table")]
+    Input(#[from] CsvError),
+    /// An FMI function failed.
+    #[error("the FMU failed at t = {time:?} s{}", progress_text(.reached))]
+    Call {
+        /// Simulated time.
+        time: f64,
+        /// How far the FMU says it came.
+        reached: Option<f64>,
+        /// What failed.
+        source: CallError,
+    },
+    /// The observer could not take a row.
+    #[error("the results cannot be written")]
+    Output(#[source] std::io::Error),
+}
+
+impl SimulationError {
+    /// What the user can do.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            SimulationError::Fmu(error) => error.hint(),
+            SimulationError::NoStopTime => Some("give one with --stop"),
+            SimulationError::Call { source: CallError::Status { status: Status::Pending, .. }, .. } => {
+                Some("the FMU works asynchronously, which is not supported")
+            }
+            SimulationError::Call { .. } => Some("run again with --log to see all that the FMU says"),
+            _ => None,
+        }
+    }
+}
+
+fn progress_text(reached: &Option<f64>) -> String {
+    reached.map(|time| format!(" (it came to {time:?} s)")).unwrap_or_default()
+}
+
+/// Runs the FMU. Rows handed over before an error are good.
+pub fn run(
+    fmu: &ExtractedFmu,
+    options: &Options,
+    log: Log,
+    observer: &mut dyn Observer,
+) -> Result<(), SimulationError> {
+    let description = &fmu.description;
+    let schedule = Schedule::new(description, options, observer)?;
+    let starts = StartValues::new(description, &options.set)?;
+    let inputs = match &options.input {
+        Some(table) => Inputs::new(description, table, &options.set)?,
+        None => Inputs::default(),
+    };
+    let library = Library::load(fmu)?;
+    let instance = library.instantiate(fmu, &description.model_name, options.log, log)?;
+    let mut run = Run {
+        instance,
+        outputs: Outputs::new(description),
+        inputs,
+        observer,
+        warned_calls: 0,
+        time: schedule.start,
+    };
+    run.initialize(description, options, &schedule, &starts)?;
+    run.record()?;
+    for k in 0..schedule.steps {
+        run.step(schedule.time(k), schedule.time(k + 1), schedule.length(k))?;
+        run.observer.progress((k + 1) as f64 / schedule.steps as f64);
+    }
+    let terminated = run.instance.terminate();
+    run.done(terminated)?;
+    if run.warned_calls > 1 {
+        run.observer.message(&format!("the FMU warned {} times", run.warned_calls));
+    }
+    Ok(())
+}
+
+/// Communication points.
+struct Schedule {
+    start: f64,
+    stop: f64,
+    step: f64,
+    steps: u64,
+    equal_steps: bool,
+}
+
+impl Schedule {
+    fn new(
+        description: &ModelDescription,
+        options: &Options,
+        observer: &mut dyn Observer,
+    ) -> Result<Schedule, SimulationError> {
+        let refuse = |text: String| Err(SimulationError::Experiment(text));
+        let defaults = &description.default_experiment;
+        let start = defaults.start_time.unwrap_or(0.0);
+        let stop = options.stop.or(defaults.stop_time).ok_or(SimulationError::NoStopTime)?;
+        if !stop.is_finite() {
+            return refuse(format!("the stop time {stop:?} s is not a finite number"));
+        }
+        if stop < start {
+            return refuse(format!("the stop time {stop:?} s is before the start at {start:?} s"));
+        }
+        let step = match options.step.or(defaults.step_size) {
+            Some(step) => step,
+            None => {
+                let step = if stop > start { (stop - start) / DEFAULT_STEPS } else { 1.0 };
+                observer.message(&format!("the FMU has no default step, taking {step:?} s (see --step)"));
+                step
+            }
+        };
+        if !(step.is_finite() && step > 0.0) {
+            return refuse(format!("the communication step must be above 0, not {step:?} s"));
+        }
+        let exact = (stop - start) / step;
+        if exact > MAX_STEPS {
+            return refuse(format!("steps of {step:?} s to {stop:?} s are too many ({exact:.1e})"));
+        }
+        let mut steps = (exact - NEGLIGIBLE_STEP).ceil().max(0.0) as u64;
+        if stop > start {
+            steps = steps.max(1);
+        }
+        let equal_steps = description
+            .co_simulation
+            .as_ref()
+            .is_some_and(|interface| !interface.can_handle_variable_communication_step_size);
+        let schedule = Schedule { start, stop, step, steps, equal_steps };
+        if equal_steps && steps > 0 && schedule.length(steps - 1) < step * (1.0 - NEGLIGIBLE_STEP) {
+            observer.message("the last step is shorter, but the FMU says it takes equal steps only");
+        }
+        Ok(schedule)
+    }
+
+    fn time(&self, k: u64) -> f64 {
+        if k == self.steps { self.stop } else { self.start + k as f64 * self.step }
+    }
+
+    /// Length of step `k`: between its communication points, so that the steps add up to the time, as other
+    /// masters do it; the very number that was asked for where the FMU takes equal steps only.
+    fn length(&self, k: u64) -> f64 {
+        let between = self.time(k + 1) - self.time(k);
+        if self.equal_steps && between > self.step * (1.0 - NEGLIGIBLE_STEP) { self.step } else { between }
+    }
+}
+
+struct Run<'a> {
+    instance: Instance<'a>,
+    outputs: Outputs,
+    inputs: Inputs,
+    observer: &'a mut dyn Observer,
+    warned_calls: u64,
+    time: f64,
+}
+
+impl Run<'_> {
+    fn initialize(
+        &mut self,
+        description: &ModelDescription,
+        options: &Options,
+        schedule: &Schedule,
+        starts: &StartValues,
+    ) -> Result<(), SimulationError> {
+        if !options.log {
+            self.log_problems_only(description)?;
+        }
+        for (reference, value) in &starts.before_initialization {
+            let call = set(&mut self.instance, *reference, value);
+            self.done(call)?;
+        }
+        let tolerance = description.default_experiment.tolerance;
+        let call = self.instance.setup_experiment(tolerance, schedule.start, Some(schedule.stop));
+        self.done(call)?;
+        let call = self.instance.enter_initialization_mode();
+        self.done(call)?;
+        for (reference, value) in &starts.inputs {
+            let call = set(&mut self.instance, *reference, value);
+            self.done(call)?;
+        }
+        self.apply_inputs()?;
+        let call = self.instance.exit_initialization_mode();
+        self.done(call)
+    }
+
+    fn log_problems_only(&mut self, description: &ModelDescription) -> Result<(), SimulationError> {
+        const PROBLEMS: [&str; 4] =
+            ["logStatusWarning", "logStatusDiscard", "logStatusError", "logStatusFatal"];
+        let categories: Vec<&str> = description
+            .log_categories
+            .iter()
+            .map(|category| category.name.as_str())
+            .filter(|name| PROBLEMS.contains(name))
+            .collect();
+        if categories.is_empty() {
+            return Ok(());
+        }
+        let call = self.instance.set_debug_logging(true, &categories);
+        self.done(call)
+    }
+
+    fn step(&mut self, from: f64, to: f64, length: f64) -> Result<(), SimulationError> {
+        self.apply_inputs()?;
+        let call = self.instance.do_step(from, length);
+        if let Err(CallError::Status { status: Status::Discard, .. }) = call {
+            let reached = self.instance.last_successful_time().filter(|time| time.is_finite());
+            return self.done(call).map_err(|error| match error {
+                SimulationError::Call { time, source, .. } => SimulationError::Call { time, reached, source },
+                other => other,
+            });
+        }
+        self.done(call)?;
+        self.time = to;
+        self.record()
+    }
+
+    fn apply_inputs(&mut self) -> Result<(), SimulationError> {
+        let call = self.inputs.apply(&mut self.instance, self.time);
+        self.done(call)
+    }
+
+    fn record(&mut self) -> Result<(), SimulationError> {
+        let call = self.outputs.read(&mut self.instance);
+        self.done(call)?;
+        self.observer.row(self.time, &self.outputs.row).map_err(SimulationError::Output)
+    }
+
+    /// Turns what a call gave into the run's own terms; the first warning is told at once.
+    fn done(&mut self, call: Result<Success, CallError>) -> Result<(), SimulationError> {
+        match call {
+            Ok(Success::Done) => Ok(()),
+            Ok(Success::Warned) => {
+                if self.warned_calls == 0 {
+                    self.observer.message(&format!("the FMU warned (fmi2Warning) at t = {:?} s", self.time));
+                }
+                self.warned_calls += 1;
+                Ok(())
+            }
+            Err(source) => Err(SimulationError::Call { time: self.time, reached: None, source }),
+        }
+    }
+}
+
+fn set(instance: &mut Instance<'_>, reference: u32, value: &Value) -> Result<Success, CallError> {
+    let reference = [reference];
+    match value {
+        Value::Real(value) => instance.set_real(&reference, &[*value]),
+        Value::Integer(value) => instance.set_integer(&reference, &[*value]),
+        Value::Boolean(value) => instance.set_boolean(&reference, &[i32::from(*value)]),
+        Value::String(value) => {
+            let value = CString::new(value.as_str()).expect("values are parsed without NUL");
+            instance.set_string(&reference, &[&value])
+        }
+    }
+}
+
+/// A value of the variable's type from text.
+fn parse(description: &ModelDescription, variable: &ScalarVariable, text: &str) -> Result<Value, String> {
+    let text = if variable.variable_type == VariableType::String { text } else { text.trim() };
+    let item = || {
+        let definition = description.declared_type(variable)?;
+        definition.items.iter().find(|item| item.name == text).map(|item| item.value)
+    };
+    let (value, expected) = match variable.variable_type {
+        VariableType::Real => (text.parse().ok().map(Value::Real), "a number"),
+        VariableType::Integer => (text.parse().ok().map(Value::Integer), "a whole number"),
+        VariableType::Enumeration => {
+            (text.parse().ok().or_else(item).map(Value::Integer), "an item of the enumeration or its number")
+        }
+        VariableType::Boolean => (
+            match text {
+                "true" | "1" => Some(Value::Boolean(true)),
+                "false" | "0" => Some(Value::Boolean(false)),
+                _ => None,
+            },
+            "true or false",
+        ),
+        VariableType::String => {
+            ((!text.contains('\0')).then(|| Value::String(text.to_owned())), "text without NUL characters")
+        }
+    };
+    value.ok_or_else(|| format!("`{text}` is not {expected}"))
+}
+
+/// The user's start values, by when they are to be set.
+#[derive(Default)]
+struct StartValues {
+    before_initialization: Vec<(u32, Value)>,
+    inputs: Vec<(u32, Value)>,
+}
+
+impl StartValues {
+    fn new(
+        description: &ModelDescription,
+        settings: &[(String, String)],
+    ) -> Result<StartValues, SimulationError> {
+        let mut starts = StartValues::default();
+        for (name, text) in settings {
+            let refuse = |message: String| SimulationError::Set { name: name.clone(), message };
+            let variable = description.variable(name).ok_or_else(|| {
+                let names = description.model_variables.iter().filter(|variable| settable(variable));
+                refuse(unknown(name, names.map(|variable| variable.name.as_str())))
+            })?;
+            if !settable(variable) {
+                return Err(refuse(format!("it is computed by the FMU ({})", variable.causality)));
+            }
+            let value = parse(description, variable, text).map_err(refuse)?;
+            let list = if variable.causality == Causality::Input {
+                &mut starts.inputs
+            } else {
+                &mut starts.before_initialization
+            };
+            list.push((variable.value_reference, value));
+        }
+        Ok(starts)
+    }
+}
+
+fn settable(variable: &ScalarVariable) -> bool {
+    variable.causality == Causality::Input
+        || variable.variability != Variability::Constant
+            && matches!(variable.effective_initial(), Some(Initial::Exact | Initial::Approx))
+}
+
+/// Says that there is no such variable, and which one may be meant.
+fn unknown<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
+    match nearest(name, names) {
+        Some(candidate) => format!("the FMU has no such variable, did you mean `{candidate}`?"),
+        None => "the FMU has no such variable".to_owned(),
+    }
+}
+
+/// Inputs over time.
+#[derive(Default)]
+struct Inputs {
+    times: Vec<f64>,
+    continuous: Vec<(u32, Vec<f64>)>,
+    held: Vec<(u32, Vec<Value>)>,
+}
+
+impl Inputs {
+    fn new(
+        description: &ModelDescription,
+        table: &Table,
+        settings: &[(String, String)],
+    ) -> Result<Inputs, SimulationError> {
+        let header = |message: String| CsvError { line: 1, message };
+        let time_column = table
+            .header
+            .iter()
+            .position(|name| name == "time")
+            .ok_or_else(|| header("the header has no column `time`".to_owned()))?;
+        if table.rows.is_empty() {
+            return Err(header("no rows follow the header".to_owned()).into());
+        }
+        let mut inputs = Inputs { times: times(table, time_column)?, ..Inputs::default() };
+        for (column, name) in table.header.iter().enumerate() {
+            if column == time_column {
+                continue;
+            }
+            let variable = input_variable(description, name).map_err(header)?;
+            if table.header[..column].contains(name) || settings.iter().any(|(set, _)| set == name) {
+                return Err(header(format!("`{name}` is given twice")).into());
+            }
+            let values = table
+                .rows
+                .iter()
+                .map(|(line, row)| {
+                    parse(description, variable, &row[column])
+                        .map_err(|message| CsvError { line: *line, message: format!("`{name}`: {message}") })
+                })
+                .collect::<Result<Vec<Value>, _>>()?;
+            if variable.variable_type == VariableType::Real && variable.variability == Variability::Continuous
+            {
+                let reals = values.iter().filter_map(|value| match value {
+                    Value::Real(value) => Some(*value),
+                    _ => None,
+                });
+                inputs.continuous.push((variable.value_reference, reals.collect()));
+            } else {
+                inputs.held.push((variable.value_reference, values));
+            }
+        }
+        Ok(inputs)
+    }
+
+    /// Sets the inputs at `time`: continuous ones interpolated, the others as in the last row; outside of the
+    /// table its first or last row holds. Where two rows have the same time the second one counts.
+    fn apply(&self, instance: &mut Instance<'_>, time: f64) -> Result<Success, CallError> {
+        if self.times.is_empty() {
+            return Ok(Success::Done);
+        }
+        let row = self.times.partition_point(|&at| at <= time).saturating_sub(1);
+        let next = (row + 1).min(self.times.len() - 1);
+        let span = self.times[next] - self.times[row];
+        let part = if span > 0.0 { ((time - self.times[row]) / span).max(0.0) } else { 0.0 };
+        let mut success = Success::Done;
+        let references: Vec<u32> = self.continuous.iter().map(|(reference, _)| *reference).collect();
+        let values: Vec<f64> = self
+            .continuous
+            .iter()
+            .map(
+                |(_, values)| {
+                    if part > 0.0 { values[row] + part * (values[next] - values[row]) } else { values[row] }
+                },
+            )
+            .collect();
+        let mut add = |call: Success| {
+            if call == Success::Warned {
+                success = Success::Warned;
+            }
+        };
+        if !references.is_empty() {
+            add(instance.set_real(&references, &values)?);
+        }
+        for (reference, values) in &self.held {
+            add(set(instance, *reference, &values[row])?);
+        }
+        Ok(success)
+    }
+}
+
+fn times(table: &Table, column: usize) -> Result<Vec<f64>, CsvError> {
+    let mut times: Vec<f64> = Vec::with_capacity(table.rows.len());
+    for (line, row) in &table.rows {
+        let text = &row[column];
+        let refuse = |message: String| CsvError { line: *line, message };
+        let time: f64 = text
+            .parse()
+            .ok()
+            .filter(|time: &f64| time.is_finite())
+            .ok_or_else(|| refuse(format!("time `{text}` is not a number")))?;
+        if let Some(&before) = times.last()
+            && time < before
+        {
+            return Err(refuse(format!("time {time:?} comes after {before:?}: sort the rows by time")));
+        }
+        times.push(time);
+    }
+    Ok(times)
+}
+
+fn input_variable<'a>(description: &'a ModelDescription, name: &str) -> Result<&'a ScalarVariable, String> {
+    match description.variable(name) {
+        Some(variable) if variable.causality == Causality::Input => Ok(variable),
+        Some(variable) if settable(variable) => {
+            Err(format!("`{name}` is not an input ({}): set it with --set", variable.causality))
+        }
+        Some(variable) => Err(format!("`{name}` is not an input ({})", variable.causality)),
+        None => {
+            let inputs = description
+                .model_variables
+                .iter()
+                .filter(|variable| variable.causality == Causality::Input)
+                .map(|variable| variable.name.as_str());
+            Err(format!("`{name}`: {}", unknown(name, inputs)))
+        }
+    }
+}
+
+/// The outputs by type, so that each type is read with one call, and the row that they make.
+struct Outputs {
+    reals: Block<f64>,
+    integers: Block<i32>,
+    booleans: Block<i32>,
+    strings: Block<String>,
+    row: Vec<Value>,
+}
+
+struct Block<T> {
+    references: Vec<u32>,
+    /// Positions in the row.
+    columns: Vec<usize>,
+    values: Vec<T>,
+}
+
+impl<T: Clone + Default> Block<T> {
+    fn new(variables: &[&ScalarVariable], types: &[VariableType]) -> Block<T> {
+        let columns: Vec<usize> =
+            (0..variables.len()).filter(|&column| types.contains(&variables[column].variable_type)).collect();
+        Block {
+            references: columns.iter().map(|&column| variables[column].value_reference).collect(),
+            values: vec![T::default(); columns.len()],
+            columns,
+        }
+    }
+
+    fn read(
+        &mut self,
+        row: &mut [Value],
+        get: impl FnOnce(&[u32], &mut [T]) -> Result<Success, CallError>,
+        value: impl Fn(&T) -> Value,
+    ) -> Result<Success, CallError> {
+        if self.references.is_empty() {
+            return Ok(Success::Done);
+        }
+        let success = get(&self.references, &mut self.values)?;
+        for (&column, read) in self.columns.iter().zip(&self.values) {
+            row[column] = value(read);
+        }
+        Ok(success)
+    }
+}
+
+impl Outputs {
+    fn new(description: &ModelDescription) -> Outputs {
+        let variables: Vec<&ScalarVariable> = description.outputs().collect();
+        Outputs {
+            reals: Block::new(&variables, &[VariableType::Real]),
+            integers: Block::new(&variables, &[VariableType::Integer, VariableType::Enumeration]),
+            booleans: Block::new(&variables, &[VariableType::Boolean]),
+            strings: Block::new(&variables, &[VariableType::String]),
+            row: vec![Value::Integer(0); variables.len()],
+        }
+    }
+
+    fn read(&mut self, instance: &mut Instance<'_>) -> Result<Success, CallError> {
+        let row = &mut self.row;
+        let successes = [
+            self.reals.read(row, |at, to| instance.get_real(at, to), |&value| Value::Real(value))?,
+            self.integers.read(row, |at, to| instance.get_integer(at, to), |&value| Value::Integer(value))?,
+            self.booleans.read(
+                row,
+                |at, to| instance.get_boolean(at, to),
+                |&value| Value::Boolean(value != 0),
+            )?,
+            self.strings.read(
+                row,
+                |at, to| instance.get_string(at, to),
+                |value| Value::String(value.clone()),
+            )?,
+        ];
+        Ok(if successes.contains(&Success::Warned) { Success::Warned } else { Success::Done })
+    }
+}

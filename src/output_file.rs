@@ -1,0 +1,71 @@
+//! Files that are complete or not there: written aside, then renamed.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// A file being written. It appears at its path with [`OutputFile::finish`].
+pub struct OutputFile {
+    path: PathBuf,
+    target: Target,
+}
+
+enum Target {
+    Aside(BufWriter<NamedTempFile>),
+    /// A device or pipe, which a rename would replace.
+    Device(BufWriter<File>),
+}
+
+impl OutputFile {
+    /// Begins to write the file at `path`, in the same folder.
+    pub fn create(path: &Path) -> io::Result<OutputFile> {
+        // Through a link the file is written, not the link replaced.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let target = match fs::metadata(&path) {
+            Ok(metadata) if !metadata.is_file() => Target::Device(BufWriter::new(File::create(&path)?)),
+            _ => Target::Aside(BufWriter::new(temporary_beside(&path)?)),
+        };
+        Ok(OutputFile { path, target })
+    }
+
+    /// Puts the file in its place.
+    pub fn finish(self) -> io::Result<()> {
+        match self.target {
+            Target::Device(mut file) => file.flush(),
+            Target::Aside(file) => {
+                let file = file.into_inner().map_err(|error| error.into_error())?;
+                file.persist(&self.path).map_err(|error| error.error)?;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.target {
+            Target::Aside(file) => file.write(bytes),
+            Target::Device(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.target {
+            Target::Aside(file) => file.flush(),
+            Target::Device(file) => file.flush(),
+        }
+    }
+}
+
+fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    // Less what the user's umask takes away; a temporary file is private otherwise.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.prefix(".contact-fmu-").tempfile_in(folder)
+}

@@ -1,0 +1,58 @@
+//! What an FMU holds, in archive order.
+
+use super::documentation;
+use super::guid::guid;
+use super::runtime::Runtime;
+use crate::description::write;
+use crate::model::file::SourceModel;
+use crate::model::packed;
+use crate::variables;
+use std::borrow::Cow;
+
+/// A file of the FMU.
+pub struct Entry {
+    /// Path in the archive, with forward slashes.
+    pub path: String,
+    /// Contents.
+    pub contents: Cow<'static, [u8]>,
+    /// Whether it is a shared library.
+    pub library: bool,
+}
+
+const ICON: &[u8] = include_bytes!("../../fmu-template/skeleton/model.png");
+
+const LICENSES: [(&str, &str); 4] = [
+    ("license.txt", include_str!("../../LICENSE")),
+    ("LICENSE-APACHE", include_str!("../../LICENSE-APACHE")),
+    ("LICENSE-MIT", include_str!("../../LICENSE-MIT")),
+    ("third-party.txt", include_str!("../../fmu-template/skeleton/third-party.txt")),
+];
+
+/// The files of a model's FMU.
+pub fn entries(source: &SourceModel, runtimes: &[&'static Runtime]) -> Vec<Entry> {
+    let SourceModel { model, source } = source;
+    let guid = guid(model);
+    let variables = variables::table(model);
+    let mut entries = vec![
+        file("modelDescription.xml", write::write(model, &variables, &guid).into_bytes()),
+        file("model.png", ICON),
+    ];
+    for Runtime { platform, extension, library } in runtimes {
+        entries.push(Entry {
+            path: format!("binaries/{platform}/{}.{extension}", model.name),
+            contents: Cow::Borrowed(library),
+            library: true,
+        });
+    }
+    entries.push(file(format!("resources/{}", packed::FILE_NAME), packed::write(model, &guid)));
+    entries.push(file("resources/model.toml", source.clone().into_bytes()));
+    entries.push(file("documentation/index.html", documentation::page(model, &variables).into_bytes()));
+    for (name, text) in LICENSES {
+        entries.push(file(format!("documentation/licenses/{name}"), text.as_bytes()));
+    }
+    entries
+}
+
+fn file(path: impl Into<String>, contents: impl Into<Cow<'static, [u8]>>) -> Entry {
+    Entry { path: path.into(), contents: contents.into(), library: false }
+}

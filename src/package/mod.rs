@@ -1,0 +1,33 @@
+//! From a model to the bytes of its FMU.
+
+mod archive;
+mod documentation;
+mod entries;
+pub mod guid;
+pub mod runtime;
+
+use crate::model::file::SourceModel;
+use thiserror::Error;
+
+/// Why an FMU cannot be built.
+#[derive(Debug, Error)]
+pub enum PackageError {
+    /// No library for that platform is embedded.
+    #[error("no library for platform `{asked}`: this contact-fmu can build for {}", .available.join(", "))]
+    UnknownPlatform {
+        /// Platform that was asked for.
+        asked: String,
+        /// Platforms that can be had.
+        available: Vec<&'static str>,
+    },
+    /// The archive could not be made.
+    #[error("the archive could not be written")]
+    Archive(#[from] zip::result::ZipError),
+}
+
+/// The FMU of a model with libraries for `platforms`, or for all that are embedded when none is named.
+/// The same model gives the same bytes.
+pub fn build(source: &SourceModel, platforms: &[String]) -> Result<Vec<u8>, PackageError> {
+    let runtimes = runtime::select(platforms)?;
+    Ok(archive::write(&entries::entries(source, &runtimes))?)
+}

@@ -1,0 +1,167 @@
+//! The commands `new`, `check` and `schema` through the built executable.
+
+#![cfg(feature = "cli")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const EXAMPLES: [&str; 5] =
+    ["bouncing_ball", "double_impact", "resting_block", "tilted_plane", "tilted_plane_friction"];
+
+fn contact_fmu(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_contact-fmu")).args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn new_writes_a_file_that_check_accepts() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = contact_fmu(folder.path(), &["new", "my_ball"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(text(&output.stdout), "my_ball.toml\n");
+    assert_eq!(text(&output.stderr), "");
+    let output = contact_fmu(folder.path(), &["check", "my_ball.toml"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(text(&output.stdout), "");
+    assert_eq!(text(&output.stderr), "ok: my_ball: 1 node, 1 surface, 1 contact\n");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
+}
+
+#[test]
+fn new_takes_a_path() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    let output = contact_fmu(folder.path(), &["new", "sub/drop.toml"]);
+    assert_eq!(text(&output.stdout), "sub/drop.toml\n");
+    let output = contact_fmu(folder.path(), &["check", "sub/drop.toml"]);
+    assert!(text(&output.stderr).starts_with("ok: drop: "));
+    let output = contact_fmu(folder.path(), &["new", "nowhere/drop.toml"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).starts_with("error: cannot write nowhere/drop.toml: "));
+}
+
+#[cfg(unix)]
+#[test]
+fn new_files_have_the_usual_permissions() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    contact_fmu(folder.path(), &["new", "mine"]);
+    fs::write(folder.path().join("usual"), "").unwrap();
+    let mode = |name| fs::metadata(folder.path().join(name)).unwrap().permissions().mode();
+    assert_eq!(mode("mine.toml"), mode("usual"));
+}
+
+#[test]
+fn new_like_copies_every_example() {
+    let folder = tempfile::tempdir().unwrap();
+    for example in EXAMPLES {
+        let name = format!("copy_of_{example}");
+        let output = contact_fmu(folder.path(), &["new", &name, "--like", example]);
+        assert_eq!(output.status.code(), Some(0), "{example}");
+        let original = Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(example).join("model.toml");
+        let original = fs::read_to_string(original).unwrap();
+        let copy = fs::read_to_string(folder.path().join(format!("{name}.toml"))).unwrap();
+        assert_eq!(copy, original.replacen(&format!("\"{example}\""), &format!("\"{name}\""), 1));
+        let output = contact_fmu(folder.path(), &["check", &format!("{name}.toml")]);
+        assert!(text(&output.stderr).starts_with(&format!("ok: {name}: ")));
+    }
+}
+
+#[test]
+fn new_refuses_an_unknown_example() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = contact_fmu(folder.path(), &["new", "x", "--like", "tiled_plane"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        text(&output.stderr),
+        format!(
+            "error: there is no example `tiled_plane`\nhint: did you mean tilted_plane? examples: {}\n",
+            EXAMPLES.join(", ")
+        )
+    );
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn new_does_not_overwrite() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("mine.toml"), "precious").unwrap();
+    let output = contact_fmu(folder.path(), &["new", "mine"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stdout), "");
+    assert_eq!(
+        text(&output.stderr),
+        "error: mine.toml already exists\nhint: choose another name, or remove the file first\n"
+    );
+    assert_eq!(fs::read_to_string(folder.path().join("mine.toml")).unwrap(), "precious");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn new_refuses_names_that_are_no_c_identifier() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["my-model", "2balls", "int", ".toml", "a.b"] {
+        let output = contact_fmu(folder.path(), &["new", name]);
+        assert_eq!(output.status.code(), Some(1), "{name}");
+        assert!(text(&output.stderr).starts_with("error: the model name `"), "{name}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn check_points_at_the_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "[model]\nname = \"ball\"\n[[node]]\nname = \"ball\"\ncoupling = \"owned\"\nmass = -1\n";
+    fs::write(folder.path().join("bad.toml"), source).unwrap();
+    let output = contact_fmu(folder.path(), &["check", "bad.toml"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stdout), "");
+    assert_eq!(
+        text(&output.stderr),
+        "error: `mass` must be above 0, found -1\n  --> bad.toml:6:8\n  |\n6 | mass = -1\n  |        ^^\n\
+         hint: Number above 0 in kg, required: mass.\n"
+    );
+}
+
+#[test]
+fn check_without_a_file_is_wrong_usage() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(contact_fmu(folder.path(), &["check"]).status.code(), Some(2));
+    assert_eq!(contact_fmu(folder.path(), &["check", "missing.toml"]).status.code(), Some(1));
+}
+
+#[test]
+fn schema_is_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = contact_fmu(folder.path(), &["schema"]);
+    assert_eq!(output.status.code(), Some(0));
+    let schema: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(&schema, contact_fmu::model::file::schema().as_value());
+}
+
+#[test]
+fn closed_output_is_not_an_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_contact-fmu"))
+        .arg("schema")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(text(&output.stderr), "");
+}
+
+#[test]
+fn help_shows_an_example() {
+    for command in ["new", "check", "schema"] {
+        let output = contact_fmu(Path::new("."), &[command, "--help"]);
+        assert_eq!(output.status.code(), Some(0));
+        assert!(text(&output.stdout).contains(&format!("\n  contact-fmu {command}")), "{command}");
+    }
+}

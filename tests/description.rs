@@ -1,0 +1,278 @@
+//! `modelDescription.xml`: what is written reads back and keeps the rules of FMI 2.0; what others write is read.
+
+#![cfg(feature = "cli")]
+
+mod support;
+
+use contact_fmu::description::read::read;
+use contact_fmu::description::write::{GENERATION_TOOL, write};
+use contact_fmu::description::{Causality, Initial, ModelDescription, Value, Variability, VariableType};
+use contact_fmu::model::Model;
+use contact_fmu::package::guid::guid;
+use contact_fmu::variables::{self, Kind};
+use std::collections::BTreeSet;
+use support::{MODELS, OTHER_TOOL_DESCRIPTION, model};
+
+fn round_trip(model: &Model) -> ModelDescription {
+    let xml = write(model, &variables::table(model), &guid(model));
+    read(xml.as_bytes()).expect("what we write can be read")
+}
+
+#[test]
+fn what_is_written_reads_back() {
+    for name in MODELS {
+        let model = model(name).model;
+        let description = round_trip(&model);
+        assert_eq!(description.model_name, model.name);
+        assert_eq!(description.description.as_deref(), Some(model.description.as_str()));
+        assert_eq!(description.guid, guid(&model));
+        assert_eq!(description.generation_tool.as_deref(), Some(GENERATION_TOOL));
+        assert_eq!(description.generation_date_and_time, None, "no date: the same model, the same bytes");
+        assert_eq!(description.variable_naming_convention.as_deref(), Some("structured"));
+        assert_eq!(description.default_experiment.start_time, Some(0.0));
+        assert_eq!(description.default_experiment.stop_time, Some(model.experiment.stop));
+        assert_eq!(description.default_experiment.step_size, Some(model.experiment.step));
+        assert_eq!(description.default_experiment.tolerance, None);
+        let table = variables::table(&model);
+        assert_eq!(description.model_variables.len(), table.len());
+        for (index, (read, written)) in description.model_variables.iter().zip(&table).enumerate() {
+            assert_eq!(read.name, written.name);
+            assert_eq!(read.value_reference as usize, index);
+            assert_eq!(read.description.as_deref(), Some(written.description.as_str()));
+            assert_eq!(read.start, written.start.map(Value::Real), "{}", read.name);
+            assert_eq!((read.min, read.max), (written.range.min, written.range.max));
+            match written.kind {
+                Kind::Real(unit) => {
+                    assert_eq!(read.variable_type, VariableType::Real);
+                    assert_eq!(read.unit.as_deref(), Some(unit.name()));
+                    assert_eq!(read.quantity.as_deref(), unit.quantity());
+                }
+                Kind::Integer => assert_eq!(read.variable_type, VariableType::Integer),
+            }
+        }
+    }
+}
+
+#[test]
+fn capabilities_are_told() {
+    let interface = round_trip(&model("bouncing_ball").model).co_simulation.expect("co-simulation");
+    assert_eq!(interface.model_identifier, "bouncing_ball");
+    assert!(interface.can_handle_variable_communication_step_size);
+    assert!(interface.can_interpolate_inputs);
+    assert!(interface.can_get_and_set_fmu_state && interface.can_serialize_fmu_state);
+    assert!(interface.provides_directional_derivative);
+    assert!(!interface.needs_execution_tool && !interface.can_be_instantiated_only_once_per_process);
+}
+
+#[test]
+fn start_values_are_where_the_standard_wants_them() {
+    for name in MODELS {
+        for variable in round_trip(&model(name).model).model_variables {
+            let name = &variable.name;
+            match variable.causality {
+                Causality::Input => {
+                    assert!(variable.start.is_some() && variable.initial.is_none(), "{name}");
+                }
+                Causality::Independent => {
+                    assert!(variable.start.is_none() && variable.initial.is_none(), "{name}");
+                }
+                Causality::Parameter => {
+                    assert_eq!(variable.initial, Some(Initial::Exact), "{name}");
+                    assert!(variable.start.is_some(), "{name}");
+                }
+                _ => {
+                    let exact = variable.initial == Some(Initial::Exact);
+                    assert_eq!(variable.start.is_some(), exact, "{name}");
+                }
+            }
+            let continuous = variable.variability == Variability::Continuous;
+            assert!(!continuous || variable.variable_type == VariableType::Real, "{name}");
+        }
+    }
+}
+
+#[test]
+fn exactly_the_units_in_use_are_defined() {
+    for name in MODELS {
+        let description = round_trip(&model(name).model);
+        let used: BTreeSet<&str> =
+            description.model_variables.iter().filter_map(|variable| variable.unit.as_deref()).collect();
+        let defined: BTreeSet<&str> =
+            description.unit_definitions.iter().map(|unit| unit.name.as_str()).collect();
+        assert_eq!(used, defined);
+        assert!(description.unit_definitions.iter().all(|unit| unit.base_unit.is_some()));
+        let newton = description.unit_definitions.iter().find(|unit| unit.name == "N").expect("N");
+        let base = newton.base_unit.as_ref().expect("a base unit");
+        assert_eq!((base.kg, base.m, base.s, base.a, base.factor), (1, 1, -2, 0, 1.0));
+    }
+}
+
+#[test]
+fn the_structure_lists_outputs_and_initial_unknowns() {
+    for name in MODELS {
+        let description = round_trip(&model(name).model);
+        let positions = |wanted: &dyn Fn(usize) -> bool| -> Vec<u32> {
+            (1..=description.model_variables.len())
+                .filter(|&index| wanted(index))
+                .map(|index| index as u32)
+                .collect()
+        };
+        let variable = |index: usize| &description.model_variables[index - 1];
+        let outputs = positions(&|index| variable(index).causality == Causality::Output);
+        let unknowns = positions(&|index| {
+            variable(index).causality == Causality::Output
+                && variable(index).initial == Some(Initial::Calculated)
+        });
+        let structure = &description.model_structure;
+        let indices = |list: &[contact_fmu::description::Unknown]| -> Vec<u32> {
+            list.iter().map(|unknown| unknown.index).collect()
+        };
+        assert_eq!(indices(&structure.outputs), outputs);
+        assert_eq!(indices(&structure.initial_unknowns), unknowns);
+        assert!(structure.derivatives.is_empty());
+        for unknown in &structure.outputs {
+            for &known in unknown.dependencies.iter().flatten() {
+                assert_eq!(variable(known as usize).causality, Causality::Input);
+            }
+        }
+        for unknown in &structure.initial_unknowns {
+            for &known in unknown.dependencies.iter().flatten() {
+                assert_eq!(variable(known as usize).initial, Some(Initial::Exact));
+            }
+        }
+        for list in [&structure.outputs, &structure.initial_unknowns] {
+            let dependencies = list.iter().filter_map(|unknown| unknown.dependencies.as_ref());
+            assert!(dependencies.clone().all(|list| list.is_sorted_by(|a, b| a < b)));
+            assert!(dependencies.count() > 0);
+        }
+    }
+}
+
+#[test]
+fn an_output_depends_on_the_inputs_of_its_own_node_only() {
+    let mut model = model("bouncing_ball").model;
+    let mut second = model.nodes[0].clone();
+    second.name = "second".to_owned();
+    model.nodes.push(second);
+    let description = round_trip(&model);
+    let dependencies = |output: &str| {
+        let index =
+            1 + description.model_variables.iter().position(|variable| variable.name == output).unwrap();
+        let unknown =
+            description.model_structure.outputs.iter().find(|unknown| unknown.index as usize == index);
+        unknown.expect("an output").dependencies.clone().map(|list| {
+            list.iter()
+                .map(|&index| description.model_variables[index as usize - 1].name.clone())
+                .collect::<Vec<_>>()
+        })
+    };
+    let forces = |node: &str| Some((1..=3).map(|axis| format!("{node}.f_ext[{axis}]")).collect::<Vec<_>>());
+    assert_eq!(dependencies("second.r[1]"), forces("second"));
+    assert_eq!(dependencies("ball.v[3]"), forces("ball"));
+    assert_eq!(dependencies("ball_floor.gap"), forces("ball"));
+    assert_eq!(dependencies("engine.energy"), None, "all inputs");
+}
+
+#[test]
+fn awkward_text_and_numbers_survive() {
+    let mut model = model("bouncing_ball").model;
+    model.description = "a < b & \"c\" > 'd', µ = 0.3, ]]> <!-- %s %%".to_owned();
+    for value in [1e-300, 0.1, 1.0 / 3.0, f64::MAX, f64::MIN_POSITIVE, 123_456_789_012_345_680.0] {
+        model.nodes[0].mass = value;
+        model.nodes[0].position[0] = -value;
+        let description = round_trip(&model);
+        assert_eq!(description.description.as_deref(), Some(model.description.as_str()));
+        assert_eq!(description.variable("ball.mass").unwrap().start, Some(Value::Real(value)));
+        assert_eq!(description.variable("ball.r[1]").unwrap().start, Some(Value::Real(-value)));
+    }
+    model.description = "bell \u{7} and null \0".to_owned();
+    assert_eq!(
+        round_trip(&model).description.as_deref(),
+        Some("bell \u{fffd} and null \u{fffd}"),
+        "XML has no way to write these"
+    );
+}
+
+#[test]
+fn the_file_of_another_tool_is_read() {
+    let description = read(OTHER_TOOL_DESCRIPTION.as_bytes()).unwrap();
+    assert_eq!(description.guid, "lag & more");
+    assert_eq!(description.model_exchange.as_ref().unwrap().model_identifier, "lag_me");
+    let interface = description.co_simulation.as_ref().unwrap();
+    assert_eq!(interface.model_identifier, "lag");
+    assert!(interface.can_handle_variable_communication_step_size, "\"1\" is true");
+    assert_eq!(description.default_experiment.stop_time, Some(1.0));
+    assert_eq!(description.default_experiment.step_size, None);
+    assert_eq!(description.model_variables.len(), 16, "annotations hold no variables");
+    let start = |name: &str| description.variable(name).unwrap().start.clone();
+    assert_eq!(start("T"), Some(Value::Real(0.5)), "white space is trimmed, annotations are passed over");
+    assert_eq!(start("mode"), Some(Value::Integer(1)));
+    assert_eq!(start("warn"), Some(Value::Boolean(false)));
+    assert_eq!(start("label"), Some(Value::String("plain".to_owned())));
+    assert_eq!(start("positive"), None);
+    let variable = |name: &str| description.variable(name).unwrap();
+    assert_eq!(description.unit_of(variable("u")), Some("degC"), "from the declared type");
+    assert_eq!(variable("x").description.as_deref(), Some("State <x>"));
+    assert_eq!(variable("x").value_reference, variable("y, alias of x").value_reference);
+    assert_eq!(variable("resources").causality, Causality::Local, "the default");
+    assert_eq!(variable("y, alias of x").effective_initial(), Some(Initial::Calculated));
+    assert_eq!(variable("T").effective_initial(), Some(Initial::Exact));
+    let unit = &description.unit_definitions[1];
+    assert_eq!((unit.name.as_str(), unit.base_unit.as_ref().unwrap().offset), ("degC", 273.15));
+    assert_eq!(description.declared_type(variable("mode")).unwrap().items[1].name, "direct");
+    assert_eq!(description.model_structure.outputs[3].dependencies, Some(vec![2, 3]));
+    assert_eq!(description.model_structure.initial_unknowns[0].dependencies, None);
+}
+
+#[test]
+fn faults_are_told_with_their_line() {
+    let broken = |from: &str, to: &str| {
+        assert!(OTHER_TOOL_DESCRIPTION.contains(from), "{from}");
+        read(OTHER_TOOL_DESCRIPTION.replacen(from, to, 1).as_bytes()).unwrap_err()
+    };
+    for (from, to, message) in [
+        ("fmiVersion=\"2.0\"", "fmiVersion=\"3.0\"", "FMI version 3.0 is not supported, only 2.0"),
+        ("fmiVersion=\"2.0\"", "", "<fmiModelDescription> has no fmiVersion"),
+        ("stopTime=\"1\"", "stopTime=\"soon\"", "<DefaultExperiment>: stopTime=\"soon\" is not a number"),
+        ("name=\"u\" valueReference=\"2\"", "name=\"u\"", "<ScalarVariable> has no valueReference"),
+        ("valueReference=\"2\"", "valueReference=\"-1\"", "is not a whole number of the allowed range"),
+        ("causality=\"input\"", "causality=\"sideways\"", "is not one of parameter, calculatedParameter"),
+        ("<Boolean start=\"true\"/>", "", "variable `enabled` has no type"),
+        ("<Integer start=\"0\"/>", "<Integer start=\"0.5\"/>", "start=\"0.5\" is not a whole number"),
+        ("<Boolean start=\"0\"/>", "<Boolean start=\"no\"/>", "start=\"no\" is not true or false"),
+        ("index=\"10\"", "index=\"17\"", "index 17 names no variable: there are 16, counted from 1"),
+        ("dependencies=\"2 3\"", "dependencies=\"2 0\"", "index 0 names no variable"),
+        ("</ModelVariables>", "</ModelVariable>", "not well-formed XML"),
+        ("<fmiModelDescription", "<html", "the document is <html>, expected <fmiModelDescription>"),
+    ] {
+        let error = broken(from, to);
+        assert!(error.message.contains(message), "{from} -> {to}: {error}");
+        let before = &OTHER_TOOL_DESCRIPTION[..OTHER_TOOL_DESCRIPTION.find(from).unwrap()];
+        assert_eq!(error.line, 1 + before.matches('\n').count(), "{from} -> {to}: {error}");
+    }
+    assert!(read(b"").unwrap_err().message.contains("no <fmiModelDescription>"));
+    assert!(read(b"\x89PNG\r\n\x1a\n\0\0").unwrap_err().message.contains("not UTF-8"));
+    let half = &OTHER_TOOL_DESCRIPTION[..OTHER_TOOL_DESCRIPTION.find("<ModelVariables>").unwrap()];
+    let error = read(half.as_bytes()).unwrap_err();
+    assert_eq!(error.message, "the file ends inside <fmiModelDescription>");
+}
+
+#[test]
+fn entities_are_not_expanded() {
+    let bomb = "<?xml version=\"1.0\"?>\n<!DOCTYPE x [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]>\n\
+                <fmiModelDescription fmiVersion=\"2.0\" modelName=\"&b;\" guid=\"\"/>";
+    let error = read(bomb.as_bytes()).unwrap_err();
+    assert_eq!(error.line, 3);
+    assert!(error.message.contains("attribute modelName"), "{error}");
+}
+
+#[test]
+fn latin_1_is_read_where_it_is_declared() {
+    let text = "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><fmiModelDescription fmiVersion=\"2.0\" \
+                modelName=\"K\u{fc}hler\" guid=\"g\"><CoSimulation modelIdentifier=\"k\"/></fmiModelDescription>";
+    let latin_1: Vec<u8> = text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+    assert_eq!(read(&latin_1).unwrap().model_name, "K\u{fc}hler");
+    let undeclared = text.replace("ISO-8859-1", "UTF-8");
+    let bytes: Vec<u8> = undeclared.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+    assert!(read(&bytes).unwrap_err().message.contains("not UTF-8"));
+}

@@ -1,0 +1,929 @@
+//! The model file: what is accepted and what it means; every kind of bad input with its message, place and caret.
+
+#![cfg(feature = "cli")]
+
+use contact_fmu::model::file::{self, MAX_BYTES};
+use contact_fmu::model::validate::MAX_CONTACTS;
+use contact_fmu::model::{Model, NodeShape, Solver, SurfaceShape};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const MINIMAL: &str = r#"[model]
+name = "ball_on_floor"
+
+[[node]]
+name = "ball"
+coupling = "owned"
+mass = 1
+shape.sphere.radius = 0.1
+position = [0, 0, 1]
+
+[[surface]]
+name = "floor"
+shape.plane.normal = [0, 0, 1]
+
+[[contact]]
+between = ["ball", "floor"]
+"#;
+
+fn model(source: &str) -> Model {
+    file::parse(source, "m.toml").unwrap_or_else(|error| panic!("refused:\n{error}"))
+}
+
+fn error(source: &str) -> String {
+    match file::parse(source, "m.toml") {
+        Ok(_) => panic!("accepted:\n{source}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// The error after replacing a part of the minimal model.
+fn error_with(from: &str, to: &str) -> String {
+    assert!(MINIMAL.contains(from), "{from}");
+    error(&MINIMAL.replacen(from, to, 1))
+}
+
+/// The error as it should be: `line` is the source line, `marked` the part of it above the carets.
+fn expected(message: &str, number: usize, line: &str, marked: &str, hint: &str) -> String {
+    let start = line.find(marked).expect("the marked part is in the line");
+    let (indent, padding) = (" ".repeat(number.to_string().len()), " ".repeat(start));
+    let carets = "^".repeat(marked.len());
+    let column = start + 1;
+    let hint = if hint.is_empty() { String::new() } else { format!("\nhint: {hint}") };
+    format!(
+        "error: {message}\n{indent} --> m.toml:{number}:{column}\n{indent} |\n{number} | {line}\n{indent} | {padding}{carets}{hint}"
+    )
+}
+
+fn example_files() -> Vec<PathBuf> {
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(models).unwrap().map(|entry| entry.unwrap().path().join("model.toml")).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn defaults_are_filled_in() {
+    let model = model(MINIMAL);
+    assert_eq!(model.name, "ball_on_floor");
+    assert_eq!(model.description, "");
+    assert_eq!((model.experiment.stop, model.experiment.step), (1.0, 1e-3));
+    let engine = &model.engine;
+    assert_eq!(engine.step, 1e-3);
+    assert_eq!(engine.gravity, [0.0, 0.0, -9.81]);
+    assert_eq!((engine.theta, engine.gamma), (0.5, 0.5));
+    assert!(engine.time_of_impact && engine.correction);
+    assert_eq!(engine.solver, Solver::Auto);
+    assert_eq!((engine.tolerance, engine.max_iterations), (1e-10, 1000));
+    assert_eq!(model.nodes[0].mass, 1.0);
+    assert_eq!(model.nodes[0].shape, NodeShape::Sphere { radius: 0.1 });
+    assert_eq!(model.nodes[0].position, [0.0, 0.0, 1.0]);
+    assert_eq!(model.nodes[0].velocity, [0.0; 3]);
+    assert_eq!(model.surfaces[0].position, [0.0; 3]);
+    assert_eq!(model.contacts[0].name, "ball_floor");
+    assert_eq!((model.contacts[0].restitution, model.contacts[0].mu), (0.0, 0.0));
+}
+
+#[test]
+fn every_key_is_read() {
+    let model = model(
+        r#"
+[model]
+name = "full"
+description = "all keys: µ"
+[experiment]
+stop = 3
+step = 2e-3
+[engine]
+step = 5e-4
+gravity = [1, 2, 3]
+scheme = "moreau-jean"
+theta = 1
+gamma = 0
+time_of_impact = false
+correction = true
+solver = "newton"
+tolerance = 1e-8
+max_iterations = 7
+[[node]]
+name = "point"
+coupling = "owned"
+mass = 2.5
+position = [1, 2, 3]
+velocity = [4, 5, 6]
+[[surface]]
+name = "wall"
+shape.plane.normal = [1, 0, 0]
+position = [-1, 0, 0]
+motion = "fixed"
+[[contact]]
+name = "touch"
+between = ["wall", "point"]
+restitution = 0.5
+friction.cone.mu = 0.25
+"#,
+    );
+    assert_eq!(model.description, "all keys: µ");
+    assert_eq!((model.experiment.stop, model.experiment.step), (3.0, 2e-3));
+    let engine = &model.engine;
+    assert_eq!((engine.step, engine.gravity), (5e-4, [1.0, 2.0, 3.0]));
+    assert_eq!((engine.theta, engine.gamma), (1.0, 0.0));
+    assert!(!engine.time_of_impact && engine.correction);
+    assert_eq!(engine.solver, Solver::Newton);
+    assert_eq!((engine.tolerance, engine.max_iterations), (1e-8, 7));
+    let node = &model.nodes[0];
+    assert_eq!((node.mass, node.shape), (2.5, NodeShape::Point));
+    assert_eq!((node.position, node.velocity), ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]));
+    assert_eq!(model.surfaces[0].position, [-1.0, 0.0, 0.0]);
+    let contact = &model.contacts[0];
+    assert_eq!((contact.name.as_str(), contact.node, contact.surface), ("touch", 0, 0));
+    assert_eq!((contact.restitution, contact.mu), (0.5, 0.25));
+}
+
+#[test]
+fn internal_step_defaults_to_the_communication_step() {
+    let model = model(&format!("{MINIMAL}\n[experiment]\nstep = 0.02\n"));
+    assert_eq!(model.engine.step, 0.02);
+}
+
+#[test]
+fn correction_defaults_to_time_of_impact() {
+    let model = model(&format!("{MINIMAL}\n[engine]\ntime_of_impact = false\n"));
+    assert!(!model.engine.correction);
+}
+
+#[test]
+fn every_example_is_valid() {
+    let files = example_files();
+    assert!(files.len() >= 5);
+    for path in files {
+        let read = file::read(&path).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(Some(read.model.name.as_ref()), path.parent().unwrap().file_name());
+        assert_eq!(read.source, fs::read_to_string(&path).unwrap());
+    }
+}
+
+#[test]
+fn unit_normals_keep_their_digits() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tilted_plane/model.toml");
+    let SurfaceShape::Plane { normal } = file::read(&path).unwrap().model.surfaces[0].shape;
+    assert_eq!(normal, [0.04997916927067833, 0.0, 0.9987502603949663]);
+}
+
+#[test]
+fn other_normals_are_scaled_to_length_one() {
+    for (written, unit) in [
+        ("[0, 0, 2]", [0.0, 0.0, 1.0]),
+        ("[3, 0, 4]", [0.6, 0.0, 0.8]),
+        ("[0, 0, 1e-200]", [0.0, 0.0, 1.0]),
+        ("[0, 0, 1e300]", [0.0, 0.0, 1.0]),
+    ] {
+        let SurfaceShape::Plane { normal } =
+            model(&MINIMAL.replace("normal = [0, 0, 1]", &format!("normal = {written}"))).surfaces[0].shape;
+        for axis in 0..3 {
+            assert!((normal[axis] - unit[axis]).abs() < 1e-15, "{written}: {normal:?}");
+        }
+    }
+}
+
+#[test]
+fn zero_normal() {
+    assert_eq!(
+        error_with("normal = [0, 0, 1]", "normal = [0, 0.0, -0.0]"),
+        expected(
+            "`normal` must not be zero: it has no direction",
+            13,
+            "shape.plane.normal = [0, 0.0, -0.0]",
+            "[0, 0.0, -0.0]",
+            "a floor has normal = [0.0, 0.0, 1.0]"
+        )
+    );
+}
+
+#[test]
+fn unknown_key() {
+    assert_eq!(
+        error_with("mass = 1", "mass = 1\ncolour = \"red\""),
+        expected(
+            "unknown key `colour` in [[node]]",
+            8,
+            "colour = \"red\"",
+            "colour",
+            "known keys: `name`, `coupling`, `mass`, `shape`, `position`, `velocity`"
+        )
+    );
+}
+
+#[test]
+fn misspelt_key_gets_the_nearest_one() {
+    assert_eq!(
+        error_with("coupling = \"owned\"\nmass = 1", "coupling = \"owned\"\nmass = 1\nvelocty = [0, 0, 0]"),
+        expected(
+            "unknown key `velocty` in [[node]]",
+            8,
+            "velocty = [0, 0, 0]",
+            "velocty",
+            "did you mean `velocity`? known keys: `name`, `coupling`, `mass`, `shape`, `position`, `velocity`"
+        )
+    );
+}
+
+#[test]
+fn key_in_the_wrong_section() {
+    assert_eq!(
+        error_with("mass = 1", "mass = 1\nrestitution = 0.8"),
+        expected(
+            "unknown key `restitution` in [[node]]",
+            8,
+            "restitution = 0.8",
+            "restitution",
+            "`restitution` belongs in [[contact]]"
+        )
+    );
+}
+
+#[test]
+fn misspelt_section() {
+    assert_eq!(
+        error_with("[[surface]]", "[[surfaces]]"),
+        expected(
+            "unknown key `surfaces` in the top level",
+            11,
+            "[[surfaces]]",
+            "surfaces",
+            "did you mean `surface`? known keys: `model`, `experiment`, `engine`, `node`, `surface`, `contact`"
+        )
+    );
+}
+
+#[test]
+fn misspelt_value() {
+    assert_eq!(
+        error_with("[[node]]", "[engine]\nsolver = \"newtn\"\n[[node]]"),
+        expected(
+            "`solver` cannot be \"newtn\"",
+            5,
+            "solver = \"newtn\"",
+            "\"newtn\"",
+            "did you mean \"newton\"? known values: \"auto\", \"nsgs\", \"newton\""
+        )
+    );
+}
+
+#[test]
+fn negative_mass() {
+    for mass in ["-1.0", "0", "-1e-300"] {
+        assert_eq!(
+            error_with("mass = 1", &format!("mass = {mass}")),
+            expected(
+                &format!("`mass` must be above 0, found {mass}"),
+                7,
+                &format!("mass = {mass}"),
+                mass,
+                "Number above 0 in kg, required: mass."
+            )
+        );
+    }
+}
+
+#[test]
+fn restitution_outside_its_range() {
+    for restitution in ["1.5", "-0.1", "1.0000000000000002"] {
+        assert_eq!(
+            error_with("\"floor\"]", &format!("\"floor\"]\nrestitution = {restitution}")),
+            expected(
+                &format!("`restitution` must be from 0 to 1, found {restitution}"),
+                17,
+                &format!("restitution = {restitution}"),
+                restitution,
+                "Number from 0 to 1, default 0.0: Newton coefficient of restitution."
+            )
+        );
+    }
+}
+
+#[test]
+fn numbers_outside_their_range() {
+    for (section, line, range) in [
+        ("[experiment]", "stop = 0", "above 0"),
+        ("[experiment]", "step = -1e-3", "above 0"),
+        ("[engine]", "step = 0.0", "above 0"),
+        ("[engine]", "theta = 1.1", "from 0 to 1"),
+        ("[engine]", "gamma = -0.1", "from 0 to 1"),
+        ("[engine]", "tolerance = 0", "above 0 and below 1"),
+        ("[engine]", "tolerance = 1.0", "above 0 and below 1"),
+        ("[engine]", "max_iterations = 0", "from 1 to 4294967295"),
+        ("[engine]", "max_iterations = 4294967296", "from 1 to 4294967295"),
+        ("[engine]", "max_iterations = -1", "from 1 to 4294967295"),
+    ] {
+        let (key, value) = line.split_once(" = ").unwrap();
+        let text = error(&format!("{MINIMAL}{section}\n{line}\n"));
+        assert!(text.starts_with(&format!("error: `{key}` must be {range}, found {value}\n")), "{text}");
+        assert!(text.contains(&format!("m.toml:18:{}\n", key.len() + 4)), "{text}");
+    }
+    let text = error_with("radius = 0.1", "radius = 0.0");
+    assert!(text.starts_with("error: `shape.sphere.radius` must be above 0, found 0.0\n"), "{text}");
+    let text = error(&format!("{MINIMAL}friction.cone.mu = -0.1\n"));
+    assert!(text.starts_with("error: `friction.cone.mu` must be at least 0, found -0.1\n"), "{text}");
+}
+
+#[test]
+fn whole_number_that_no_integer_holds() {
+    assert_eq!(
+        error_with("mass = 1", "mass = 99999999999999999999"),
+        expected(
+            "`mass` has more digits than a whole number may have",
+            7,
+            "mass = 99999999999999999999",
+            "99999999999999999999",
+            "write it with a decimal point or an exponent"
+        )
+    );
+}
+
+#[test]
+fn contact_to_a_missing_node() {
+    assert_eq!(
+        error_with("[\"ball\", \"floor\"]", "[\"bal\", \"floor\"]"),
+        expected(
+            "there is no node or surface `bal`",
+            16,
+            "between = [\"bal\", \"floor\"]",
+            "\"bal\"",
+            "did you mean `ball`?"
+        )
+    );
+    assert_eq!(
+        error_with("[\"ball\", \"floor\"]", "[\"ball\", \"ceiling\"]"),
+        expected(
+            "there is no node or surface `ceiling`",
+            16,
+            "between = [\"ball\", \"ceiling\"]",
+            "\"ceiling\"",
+            "add it as [[node]] or [[surface]]"
+        )
+    );
+}
+
+#[test]
+fn node_starting_inside_a_surface() {
+    assert_eq!(
+        error_with("position = [0, 0, 1]", "position = [0, 0, 0.05]"),
+        expected(
+            "`ball` starts 0.05 m inside `floor`",
+            9,
+            "position = [0, 0, 0.05]",
+            "[0, 0, 0.05]",
+            "move `position` by 0.05 m along the normal [0, 0, 1] of `floor`, or further"
+        )
+    );
+    assert_eq!(
+        error_with("position = [0, 0, 1]\n", ""),
+        expected(
+            "`ball` starts 0.1 m inside `floor`",
+            5,
+            "name = \"ball\"",
+            "\"ball\"",
+            "move `position` by 0.1 m along the normal [0, 0, 1] of `floor`, or further"
+        )
+    );
+}
+
+#[test]
+fn node_touching_a_surface_is_outside() {
+    model(&MINIMAL.replace("position = [0, 0, 1]", "position = [0, 0, 0.1]"));
+    model(&MINIMAL.replace("position = [0, 0, 1]", "position = [0, 0, 0.0999999995]"));
+    error_with("position = [0, 0, 1]", "position = [0, 0, 0.099999998]");
+}
+
+#[test]
+fn wrong_type() {
+    assert_eq!(
+        error_with("mass = 1", "mass = \"heavy\""),
+        expected(
+            "`mass` must be a number, found a string",
+            7,
+            "mass = \"heavy\"",
+            "\"heavy\"",
+            "Number above 0 in kg, required: mass."
+        )
+    );
+    assert_eq!(
+        error_with("mass = 1", "mass = \"1.0\""),
+        expected(
+            "`mass` must be a number, found a string",
+            7,
+            "mass = \"1.0\"",
+            "\"1.0\"",
+            "write the number without quotes"
+        )
+    );
+    for (line, message) in [
+        ("mass = [1]", "`mass` must be a number, found an array"),
+        ("mass = true", "`mass` must be a number, found true"),
+        ("mass = 2020-01-01", "`mass` must be a number, found a date"),
+        ("mass = {}", "`mass` must be a number, found a table"),
+        ("mass = 1\nvelocity = 3", "`velocity` must be an array of 3 numbers, found the number 3"),
+        ("mass = 1\nvelocity = [1, 2]", "`velocity` must be an array of 3 numbers, found an array of 2"),
+        ("mass = 1\nvelocity = [1, 2, \"x\"]", "`velocity[3]` must be a number, found a string"),
+    ] {
+        let text = error_with("mass = 1", line);
+        assert!(text.starts_with(&format!("error: {message}\n")), "{text}");
+    }
+    for (line, message) in [
+        ("time_of_impact = 1", "`time_of_impact` must be true or false, found the number 1"),
+        ("max_iterations = 1e3", "`max_iterations` must be a whole number, found the number 1e3"),
+        ("scheme = 1", "`scheme` must be a string, found the number 1"),
+    ] {
+        let text = error(&format!("{MINIMAL}[engine]\n{line}\n"));
+        assert!(text.starts_with(&format!("error: {message}\n")), "{text}");
+    }
+    let text = error_with("shape.sphere.radius = 0.1", "shape = \"sphere\"");
+    assert!(text.starts_with("error: `shape` must be a table, found a string\n"), "{text}");
+    let text = error_with("shape.sphere.radius = 0.1", "shape = {}");
+    assert!(text.starts_with("error: `shape` must have exactly one key, found 0\n"), "{text}");
+}
+
+#[test]
+fn section_with_the_wrong_brackets() {
+    assert_eq!(
+        error_with("[[node]]", "[node]"),
+        expected("`node` may occur several times: it is written [[node]]", 4, "[node]", "[node]", "")
+    );
+    assert_eq!(
+        error_with("[model]", "[[model]]"),
+        expected("`model` occurs once: it is written [model]", 1, "[[model]]", "[[model]]", "")
+    );
+}
+
+#[test]
+fn missing_key() {
+    assert_eq!(
+        error_with("mass = 1\n", ""),
+        expected(
+            "[[node]] needs the key `mass`",
+            4,
+            "[[node]]",
+            "[[node]]",
+            "Number above 0 in kg, required: mass."
+        )
+    );
+    assert_eq!(
+        error_with("shape.sphere.radius = 0.1", "shape.sphere = {}"),
+        expected(
+            "`shape.sphere` needs the key `radius`",
+            8,
+            "shape.sphere = {}",
+            "{}",
+            "Number above 0 in m, required: radius."
+        )
+    );
+    assert_eq!(
+        error("[[node]]\nname = \"a\"\ncoupling = \"owned\"\nmass = 1\n"),
+        "error: the top level needs the key `model`\n  --> m.toml\nhint: What the model is called."
+    );
+}
+
+#[test]
+fn empty_file() {
+    for source in ["", "\n\n", "# only a comment\n", "\u{feff}"] {
+        let text = error(source);
+        assert!(
+            text.starts_with(
+                "error: the model file is empty\n  --> m.toml\nhint: a model needs at least [model]"
+            ),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn binary_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.toml");
+    fs::write(&path, b"\n\x89PNG\r\n\x1a\n").unwrap();
+    assert_eq!(
+        file::read(&path).unwrap_err().to_string(),
+        format!(
+            "error: not a text file: byte 0x89 at offset 1 is not UTF-8\n  --> {}\nhint: a model file is TOML text, saved as UTF-8",
+            path.display()
+        )
+    );
+    assert_eq!(error("x = \0\0").lines().next(), Some("error: control characters are not allowed"));
+}
+
+#[test]
+fn huge_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.toml");
+    fs::File::create(&path).unwrap().set_len(MAX_BYTES + 1).unwrap();
+    let text = file::read(&path).unwrap_err().to_string();
+    assert!(text.starts_with("error: the model file is larger than 16 MiB\n"), "{text}");
+}
+
+#[test]
+fn missing_file() {
+    let text = file::read(Path::new("no/such/model.toml")).unwrap_err().to_string();
+    assert!(text.starts_with("error: cannot read the model file: "), "{text}");
+    assert!(text.ends_with("\n  --> no/such/model.toml"), "{text}");
+}
+
+#[test]
+fn numbers_that_are_not_finite() {
+    for number in ["nan", "-nan", "inf", "-inf", "1e999"] {
+        let line = format!("position = [0, {number}, 1]");
+        assert_eq!(
+            error_with("position = [0, 0, 1]", &line),
+            expected(&format!("`position[2]` must be a finite number, found {number}"), 9, &line, number, "")
+        );
+    }
+    let text = error_with("mass = 1", "mass = nan");
+    assert!(
+        text.starts_with("error: `mass` must be a finite number, found nan\n  --> m.toml:7:8\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn syntax_errors() {
+    assert_eq!(
+        error_with("name = \"ball\"", "name = ball"),
+        expected("not a value", 5, "name = ball", "ball", "if it is text, put it in quotes: \"ball\"")
+    );
+    assert_eq!(
+        error_with("mass = 1", "mass = 1,5"),
+        expected(
+            "unexpected key or value, expected newline, `#`",
+            7,
+            "mass = 1,5",
+            ",",
+            "decimals are written with a point: 1.5"
+        )
+    );
+    assert_eq!(
+        error_with("mass = 1", "mass = 1\nmass = 2"),
+        expected("`mass` is written twice in the same table", 8, "mass = 2", "mass", "")
+    );
+    assert!(
+        error_with("mass = 1", "mass =")
+            .starts_with("error: a value is missing after `=`\n  --> m.toml:7:7\n")
+    );
+    let end_of_file = error("[model]\nname = \"x\"\nvalues = [1,");
+    assert!(end_of_file.contains(" --> m.toml:3:13\n"), "{end_of_file}");
+}
+
+#[test]
+fn carriage_returns_do_not_shift_the_place() {
+    let text = error(&MINIMAL.replace("mass = 1", "mass = -1").replace('\n', "\r\n"));
+    assert_eq!(
+        text,
+        expected(
+            "`mass` must be above 0, found -1",
+            7,
+            "mass = -1",
+            "-1",
+            "Number above 0 in kg, required: mass."
+        )
+    );
+}
+
+#[test]
+fn several_errors_at_once() {
+    let text = error(
+        &MINIMAL
+            .replace("mass = 1", "mass = -1\nmas = 1")
+            .replace("normal = [0, 0, 1]", "normal = [0, 0, nan]")
+            .replace("\"floor\"]", "\"floor\"]\nrestitution = 2"),
+    );
+    let messages: Vec<&str> = text.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert_eq!(
+        messages,
+        [
+            "error: `mass` must be above 0, found -1",
+            "error: unknown key `mas` in [[node]]",
+            "error: `shape.plane.normal[3]` must be a finite number, found nan",
+            "error: `restitution` must be from 0 to 1, found 2",
+        ]
+    );
+}
+
+#[test]
+fn several_broken_rules_at_once() {
+    let text = error(
+        &MINIMAL
+            .replace("ball_on_floor", "ball on floor")
+            .replace("position = [0, 0, 1]", "position = [0, 0, 0]")
+            .replace("[[contact]]", "[[contact]]\nbetween = [\"ball\", \"flor\"]\n[[contact]]"),
+    );
+    let messages: Vec<&str> = text.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert_eq!(
+        messages,
+        [
+            "error: `ball on floor` is not a C identifier: use letters, digits and _, and start with a letter or _",
+            "error: `ball` starts 0.1 m inside `floor`",
+            "error: there is no node or surface `flor`",
+        ]
+    );
+}
+
+#[test]
+fn planned_keys_and_values() {
+    assert_eq!(
+        error_with("mass = 1", "mass = 1\ninertia = [1, 1, 1]"),
+        expected(
+            "this version does not support `inertia` in [[node]] yet",
+            8,
+            "inertia = [1, 1, 1]",
+            "inertia",
+            "supported keys: `name`, `coupling`, `mass`, `shape`, `position`, `velocity`"
+        )
+    );
+    assert_eq!(
+        error_with("coupling = \"owned\"", "coupling = \"compliant\""),
+        expected(
+            "this version does not support `coupling` = \"compliant\" yet",
+            6,
+            "coupling = \"compliant\"",
+            "\"compliant\"",
+            "supported values: \"owned\""
+        )
+    );
+    assert_eq!(
+        error_with("shape.sphere.radius = 0.1", "shape.box.size = [1, 1, 1]"),
+        expected(
+            "this version does not support `box` in `shape` yet",
+            8,
+            "shape.box.size = [1, 1, 1]",
+            "box",
+            "supported keys: `sphere`"
+        )
+    );
+    for (from, to, what) in [
+        ("[[surface]]", "[[spring]]\nname = \"k\"\n[[surface]]", "`spring` in the top level"),
+        ("[[surface]]", "[[joint]]\nname = \"k\"\n[[surface]]", "`joint` in the top level"),
+        ("[[surface]]", "[engine]\nscheme = \"midpoint\"\n[[surface]]", "`scheme` = \"midpoint\""),
+        ("[[surface]]", "[engine]\nsolver = \"lemke\"\n[[surface]]", "`solver` = \"lemke\""),
+        ("[0, 0, 1]\n\n[[contact]]", "[0, 0, 1]\nmotion = \"input\"\n[[contact]]", "`motion` = \"input\""),
+        ("\"floor\"]", "\"floor\"]\nfriction.facets.mu = 1", "`facets` in `friction`"),
+        ("\"floor\"]", "\"floor\"]\nnormal_stiffness = 1", "`normal_stiffness` in [[contact]]"),
+    ] {
+        let text = error_with(from, to);
+        assert!(text.starts_with(&format!("error: this version does not support {what} yet\n")), "{text}");
+    }
+}
+
+#[test]
+fn coupling_has_to_be_written() {
+    assert_eq!(
+        error_with("coupling = \"owned\"\n", ""),
+        expected(
+            "[[node]] needs the key `coupling`: without it, coupling is \"kinetic\", which this version does not support yet",
+            4,
+            "[[node]]",
+            "[[node]]",
+            "write coupling = \"owned\""
+        )
+    );
+}
+
+#[test]
+fn model_names() {
+    for (name, fault) in [
+        ("2balls", "is not a C identifier"),
+        ("a-b", "is not a C identifier"),
+        ("", "is not a C identifier"),
+        ("größe", "is not a C identifier"),
+        ("double", "is a keyword of C"),
+    ] {
+        let text = error_with("ball_on_floor", name);
+        assert!(text.starts_with(&format!("error: `{name}` {fault}: ")), "{text}");
+        assert!(text.contains(" --> m.toml:2:8\n"), "{text}");
+    }
+    assert_eq!(model(&MINIMAL.replace("ball_on_floor", "_A9")).name, "_A9");
+}
+
+#[test]
+fn entry_names() {
+    assert_eq!(
+        error_with("name = \"floor\"", "name = \"the floor\"").split("\n\n").next().unwrap(),
+        expected(
+            "`the floor` is not a name",
+            12,
+            "name = \"the floor\"",
+            "\"the floor\"",
+            "use letters, digits and _, and start with a letter or _"
+        )
+    );
+    for reserved in ["engine", "gravity", "time", "ground"] {
+        let text = error(&MINIMAL.replace("ball\"", &format!("{reserved}\"")));
+        assert!(text.starts_with(&format!("error: the name `{reserved}` is reserved\n")), "{text}");
+    }
+    let second_ball = "[[node]]\nname = \"ball\"\ncoupling = \"owned\"\nmass = 1\n";
+    assert_eq!(
+        error(&format!("{MINIMAL}{second_ball}")),
+        expected(
+            "the name `ball` is already taken by a node",
+            18,
+            "name = \"ball\"",
+            "\"ball\"",
+            "nodes, surfaces and contacts share their names"
+        )
+    );
+    let text = error(&format!("{MINIMAL}name = \"floor\"\n"));
+    assert!(text.starts_with("error: the name `floor` is already taken by a surface\n"), "{text}");
+    let text =
+        error(&format!("{MINIMAL}\n[[node]]\nname = \"ball_floor\"\ncoupling = \"owned\"\nmass = 1\n"));
+    assert!(text.starts_with("error: the name `ball_floor` is already taken by a node\n"), "{text}");
+    assert!(text.ends_with("hint: give this contact a `name`"), "{text}");
+}
+
+#[test]
+fn description_fits_one_line() {
+    let text = error_with("[model]", "[model]\ndescription = \"two\\nlines\"");
+    assert!(
+        text.starts_with(
+            "error: `description` must be one line without control characters\n  --> m.toml:2:15\n"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn no_node() {
+    assert_eq!(
+        error("[model]\nname = \"nothing\"\n"),
+        "error: the model has no node\n  --> m.toml\nhint: add a [[node]]"
+    );
+}
+
+#[test]
+fn contacts_of_two_nodes_or_two_surfaces() {
+    let more = "[[node]]\nname = \"cube\"\ncoupling = \"owned\"\nmass = 1\nposition = [0, 0, 1]\n\
+                [[surface]]\nname = \"wall\"\nshape.plane.normal = [1, 0, 0]\n";
+    let source = format!("{MINIMAL}{more}[[contact]]\nbetween = [\"ball\", \"cube\"]\n");
+    assert_eq!(
+        error(&source),
+        expected(
+            "this version does not support contact between two nodes yet: `ball` and `cube`",
+            26,
+            "between = [\"ball\", \"cube\"]",
+            "[\"ball\", \"cube\"]",
+            "a contact is between a node and a surface"
+        )
+    );
+    let text = error(&format!("{MINIMAL}{more}[[contact]]\nbetween = [\"wall\", \"floor\"]\n"));
+    assert!(text.starts_with("error: `wall` and `floor` are both surfaces: they do not move\n"), "{text}");
+}
+
+const TWO_BY_TWO: &str = r#"[model]
+name = "two_by_two"
+[[node]]
+name = "a"
+coupling = "owned"
+mass = 1
+[[node]]
+name = "b"
+coupling = "owned"
+mass = 1
+[[surface]]
+name = "floor"
+shape.plane.normal = [0, 0, 1]
+[[surface]]
+name = "wall"
+shape.plane.normal = [1, 0, 0]
+"#;
+
+/// Name and restitution of the contacts.
+fn contacts(entries: &str) -> Vec<(String, f64)> {
+    let contacts = model(&format!("{TWO_BY_TWO}{entries}")).contacts;
+    contacts.into_iter().map(|contact| (contact.name, contact.restitution)).collect()
+}
+
+fn named<const N: usize>(list: [(&str, f64); N]) -> Vec<(String, f64)> {
+    list.into_iter().map(|(name, restitution)| (name.to_owned(), restitution)).collect()
+}
+
+#[test]
+fn wildcards_stand_for_every_node_and_surface() {
+    assert_eq!(
+        contacts("[[contact]]\nbetween = [\"*\", \"floor\"]\nrestitution = 0.5\n"),
+        named([("a_floor", 0.5), ("b_floor", 0.5)])
+    );
+    assert_eq!(
+        contacts("[[contact]]\nbetween = [\"b\", \"*\"]\n"),
+        named([("b_floor", 0.0), ("b_wall", 0.0)])
+    );
+    assert_eq!(
+        contacts("[[contact]]\nbetween = [\"*\", \"*\"]\n"),
+        named([("a_floor", 0.0), ("a_wall", 0.0), ("b_floor", 0.0), ("b_wall", 0.0)])
+    );
+}
+
+#[test]
+fn the_entry_that_names_more_wins() {
+    let any = "[[contact]]\nbetween = [\"*\", \"*\"]\n";
+    let floor = "[[contact]]\nbetween = [\"floor\", \"*\"]\nrestitution = 0.25\n";
+    let pair = "[[contact]]\nname = \"special\"\nbetween = [\"floor\", \"a\"]\nrestitution = 0.5\n";
+    assert_eq!(
+        contacts(&format!("{any}{floor}{pair}")),
+        named([("a_wall", 0.0), ("b_wall", 0.0), ("b_floor", 0.25), ("special", 0.5)])
+    );
+    assert_eq!(
+        contacts(&format!("{pair}{floor}{any}")),
+        named([("special", 0.5), ("b_floor", 0.25), ("a_wall", 0.0), ("b_wall", 0.0)])
+    );
+}
+
+#[test]
+fn the_same_pair_twice() {
+    let twice = "[[contact]]\nbetween = [\"a\", \"floor\"]\n[[contact]]\nbetween = [\"floor\", \"a\"]\nname = \"x\"\n";
+    assert_eq!(
+        error(&format!("{TWO_BY_TWO}{twice}")),
+        expected(
+            "the contact between `a` and `floor` is given twice",
+            20,
+            "between = [\"floor\", \"a\"]",
+            "[\"floor\", \"a\"]",
+            "remove one of the two entries"
+        )
+    );
+    let crossing = "[[contact]]\nbetween = [\"a\", \"*\"]\n[[contact]]\nbetween = [\"*\", \"wall\"]\n";
+    let text = error(&format!("{TWO_BY_TWO}{crossing}"));
+    assert!(text.starts_with("error: the contact between `a` and `wall` is given twice\n"), "{text}");
+    assert!(text.ends_with("hint: an entry between [\"a\", \"wall\"] would decide"), "{text}");
+}
+
+#[test]
+fn wildcard_entries_have_no_name() {
+    assert_eq!(
+        error(&format!("{TWO_BY_TWO}[[contact]]\nname = \"x\"\nbetween = [\"*\", \"floor\"]\n")),
+        expected(
+            "an entry with \"*\" stands for several contacts and cannot have a name",
+            18,
+            "name = \"x\"",
+            "\"x\"",
+            "leave `name` out: each contact is called after its node and surface"
+        )
+    );
+}
+
+#[test]
+fn too_many_contacts() {
+    let mut source = "[model]\nname = \"many\"\n[[contact]]\nbetween = [\"*\", \"*\"]\n".to_owned();
+    for index in 0..=MAX_CONTACTS.isqrt() {
+        source += &format!("[[node]]\nname = \"n{index}\"\ncoupling = \"owned\"\nmass = 1\n");
+        source += &format!("[[surface]]\nname = \"s{index}\"\nshape.plane.normal = [0, 0, 1]\n");
+    }
+    let text = error(&source);
+    assert!(
+        text.starts_with("error: the model has more than 1000000 contacts\n  --> m.toml:4:11\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn internal_step_far_below_the_communication_step() {
+    let text = error(&format!("{MINIMAL}[engine]\nstep = 1e-20\n"));
+    assert!(text.starts_with("error: `step` is too small: "), "{text}");
+    assert!(text.contains(" --> m.toml:18:8\n"), "{text}");
+}
+
+#[test]
+fn schema_describes_what_is_read() {
+    let schema = file::schema();
+    let schema = schema.as_value();
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    assert_eq!(schema["title"], "contact-fmu model file");
+    assert!(schema.get("$id").is_none());
+    let node = &schema["properties"]["node"]["items"];
+    assert_eq!(node["required"], serde_json::json!(["name", "coupling", "mass"]));
+    assert_eq!(node["properties"]["mass"]["type"], "number");
+    assert_eq!(node["properties"]["mass"]["exclusiveMinimum"], 0.0);
+    assert!(node["properties"].get("inertia").is_none());
+    assert_eq!(schema["properties"]["engine"]["properties"]["tolerance"]["default"], 1e-10);
+    assert_documented(schema, "");
+}
+
+/// Every table is closed, every key has a description, and nothing may be null.
+fn assert_documented(schema: &serde_json::Value, path: &str) {
+    assert_ne!(schema["type"], "null", "{path}");
+    assert!(!schema["type"].is_array(), "{path}");
+    assert!(schema.get("default").is_none_or(|default| !default.is_null()), "{path}");
+    if schema["type"] == "object" {
+        assert_eq!(schema["additionalProperties"], false, "{path}");
+    }
+    for (key, property) in schema["properties"].as_object().into_iter().flatten() {
+        let path = format!("{path}.{key}");
+        let is_variant = ["sphere", "plane", "cone"].contains(&key.as_str());
+        assert!(is_variant || property["description"].is_string(), "{path}");
+        assert_documented(property, &path);
+    }
+    for variant in schema["oneOf"].as_array().into_iter().flatten() {
+        assert!(variant["description"].is_string(), "{path}");
+        assert_documented(variant, path);
+    }
+    if let Some(items) = schema.get("items") {
+        assert_documented(items, &format!("{path}[]"));
+    }
+}
