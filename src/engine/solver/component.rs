@@ -145,6 +145,19 @@ impl Component {
         self.residual = square.sqrt();
     }
 
+    /// Whether a change of the point by a vector of this length changes the residual by less than the goal.
+    ///
+    /// A projection onto a cone does not lengthen differences, hence the residual changes by at most twice the
+    /// change of `r` and `1 + mu` times that of `u`; blocks of a positive semidefinite matrix whose diagonal
+    /// blocks have trace three are not larger than three.
+    pub fn tolerates(&self, change: f64) -> bool {
+        let mut bound = 0.0_f64;
+        for (d, mu) in self.scale.iter().zip(&self.mu) {
+            bound = bound.max(2.0 * d + (1.0 + mu) * 3.0 * self.contacts() as f64 / d);
+        }
+        bound * change <= self.goal
+    }
+
     /// Whether the present point is a solution.
     #[inline]
     pub fn solved(&self) -> bool {

@@ -131,8 +131,8 @@ impl Effort {
     }
 }
 
-/// Part of the tolerance that solvers aim at, so that round-off in the independent check does not undo it.
-const MARGIN: f64 = 0.5;
+/// Part of the tolerance that solvers aim at, so that round-off and last touches do not undo it.
+const MARGIN: f64 = 0.4;
 
 /// Solves a cone problem from the guess in `r` and leaves the best answer there.
 ///

@@ -176,9 +176,10 @@ impl BlockSystem {
             }
             self.dense_right.extend_from_slice(&self.right[row][..self.unknowns[row]]);
         }
-        if !self.matrix.solve(&mut self.dense_right) {
+        if !self.matrix.factor() {
             return false;
         }
+        self.matrix.substitute(&mut self.dense_right);
         for &row in &self.waiting {
             let (start, count) = (self.starts[row], self.unknowns[row]);
             self.right[row][..count].copy_from_slice(&self.dense_right[start..start + count]);
@@ -270,7 +271,8 @@ mod tests {
                 }
             }
         }
-        assert!(matrix.solve(&mut x) && system.solve());
+        assert!(matrix.factor() && system.solve());
+        matrix.substitute(&mut x);
         assert!(system.eliminated.len() > ROWS / 2, "most rows are eliminated sparsely");
         for row in 0..ROWS {
             for k in 0..width(row) {
