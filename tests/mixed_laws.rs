@@ -4,8 +4,8 @@
 use contact_fmu::engine::law::bounded::{self, BoundedRows};
 use contact_fmu::engine::law::facets::{self, Facets, Polygon};
 use contact_fmu::engine::{
-    BoxedProblem, ConeProblem, Dual, Friction, LcpScratch, LcpSettings, MixedProblem, Scalar, SolverChoice,
-    SolverScratch, SolverSettings, Status, complementarity_solve, solve_mixed, solve_mixed_dual,
+    BoxedProblem, ConeProblem, Dual, Friction, LcpScratch, LcpSettings, MixedProblem, Scalar, Solvable,
+    SolverChoice, SolverScratch, SolverSettings, Status, complementarity_solve,
 };
 use proptest::prelude::*;
 
@@ -41,7 +41,7 @@ fn mixed<S: Scalar>(w: &[S], q: &[S], mu: S, friction: Vec<Friction<S>>) -> Mixe
 
 fn solve(problem: &MixedProblem<f64>) -> Vec<f64> {
     let mut r = vec![0.0; problem.contacts.rows()];
-    let report = solve_mixed(problem, &mut r, &SETTINGS, &mut SolverScratch::default());
+    let report = f64::solve_mixed(problem, &mut r, &SETTINGS, &mut SolverScratch::default());
     assert_eq!(report.status, Status::Solved, "{report:?}");
     r
 }
@@ -117,7 +117,7 @@ proptest! {
         let w: Vec<Dual> = w.iter().map(|&w| Dual::from(w)).collect();
         let problem = laws_together(&w, &lifted, Dual::from(mu));
         let mut r = vec![Dual::from(0.0); 12];
-        let report = solve_mixed_dual(&problem, &mut r, &SETTINGS, &mut SolverScratch::default());
+        let report = Dual::solve_mixed(&problem, &mut r, &SETTINGS, &mut SolverScratch::default());
         prop_assert_eq!(report.status, Status::Solved);
         let step = 1e-6;
         let [plus, minus] = [moved(step), moved(-step)];

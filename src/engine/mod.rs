@@ -33,11 +33,11 @@ pub use rotation::Orientation;
 pub use scalar::{Dual, Scalar};
 pub use solver::{
     LcpScratch, LcpSettings, LcpSolver, Report, Solvable, SolverChoice, SolverScratch, SolverSettings,
-    Status, complementarity_solve, solve_cone, solve_mixed, solve_mixed_dual,
+    Status, complementarity_solve, solve_cone,
 };
 pub use state::{
-    ContactMode, ContactRecord, Input, MAX_INPUT_DERIVATIVE, NodeState, Parameters, RotationState, State,
-    StepRecord, Trend,
+    ContactMemory, ContactMode, ContactRecord, Input, MAX_INPUT_DERIVATIVE, NodeState, Parameters,
+    RotationState, State, StepRecord, Trend,
 };
 pub use step::{MAX_SUBSTEPS, Quality, StepError, Workspace, advance};
-pub use system::{ContactPair, Island, Node, Scheme, Settings, System};
+pub use system::{ContactPair, FrictionLaw, Island, Node, Scheme, Settings, System};

@@ -78,6 +78,20 @@ impl<S: Scalar> Friction<S> {
 }
 
 impl<S: Scalar> MixedProblem<S> {
+    /// An empty problem that can grow to `contacts` contacts and `blocks` blocks without allocation.
+    pub fn with_capacity(contacts: usize, blocks: usize) -> MixedProblem<S> {
+        MixedProblem {
+            contacts: ConeProblem::with_capacity(contacts, blocks),
+            friction: Vec::with_capacity(contacts),
+        }
+    }
+
+    /// Makes every contact a cone.
+    pub fn reset_friction(&mut self) {
+        self.friction.clear();
+        self.friction.resize(self.contacts.contacts(), Friction::Cone);
+    }
+
     /// Adds compliance `compliance` to a normal row, relaxed at the impulse `preload`.
     pub fn add_normal_compliance(&mut self, contact: usize, compliance: S, preload: S) {
         self.contacts.w.diagonal_mut(contact)[0][0] += compliance;

@@ -9,13 +9,16 @@
 
 pub mod correction;
 mod flight;
+mod friction;
 pub mod midpoint;
 pub mod moreau_jean;
 pub mod slip_end;
 pub mod time_of_impact;
 
 use super::contact::{Impulse, Jacobian, Touch, assemble, scales};
+use super::law::bounded::turn;
 use super::law::{coulomb_cone, newton_impact};
+use super::problem::mixed::Friction;
 use super::rotation::{FreeRotation, spin};
 use super::scalar::{Scalar, length};
 use super::solver::{Solvable, Status};
@@ -26,6 +29,9 @@ use nalgebra::Vector3;
 
 /// Sliding speeds up to this part of the largest velocity in a contact problem are round-off.
 const STILL: f64 = 1e-10;
+
+/// Components of bounded friction up to this part of the bound hold.
+const WITHIN_BOUNDS: f64 = 1.0 - 1e-9;
 
 /// Whether contacts rebound in a contact problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,8 +118,8 @@ impl<S: Solvable> IslandStep<'_, S> {
         }
         match self.workspace.active[..] {
             [] => self.workspace.impulses.clear(),
-            [only] if self.workspace.touches[only].rotation.is_none() => self.propose_single(only, rebound),
-            _ => return self.propose_coupled(rebound),
+            [only] if self.is_closed_form(only) => self.propose_single(only, rebound),
+            _ => return self.propose_coupled(dt, rebound),
         }
         true
     }
@@ -193,20 +199,36 @@ impl<S: Solvable> IslandStep<'_, S> {
         self.state.step.iterations = self.state.step.iterations.saturating_add(1);
     }
 
-    fn propose_coupled(&mut self, rebound: Rebound) -> bool {
-        self.begin_problem();
-        for index in 0..self.workspace.active.len() {
-            let touch = self.workspace.touches[self.workspace.active[index]];
-            let local = self.workspace.columns[index].linear * self.proposed_velocity(&touch);
-            let shift = self.shift(&touch, rebound);
-            let scale = self.workspace.scales[index];
-            let problem = &mut self.workspace.problem;
-            problem.q[3 * index] = (local[0] + shift) * scale;
-            problem.q[3 * index + 1] = local[1] * scale;
-            problem.q[3 * index + 2] = local[2] * scale;
-            problem.mu[index] = self.state.parameters.mu[touch.contact];
-        }
-        let solved = self.solve_problem();
+    /// Whether a lone contact is the cone of a point mass.
+    #[inline]
+    fn is_closed_form(&self, index: usize) -> bool {
+        let touch = &self.workspace.touches[index];
+        touch.rotation.is_none() && self.system.contacts[touch.contact].is_plain_cone()
+    }
+
+    fn propose_coupled(&mut self, dt: S, rebound: Rebound) -> bool {
+        friction::begin(self, dt);
+        let mut pass = 0;
+        let solved = loop {
+            self.begin_problem();
+            for index in 0..self.workspace.active.len() {
+                let touch = self.workspace.touches[self.workspace.active[index]];
+                let local = self.workspace.columns[index].linear * self.proposed_velocity(&touch);
+                let shift = self.shift(&touch, rebound);
+                let scale = self.workspace.scales[index];
+                let problem = &mut self.workspace.problem.contacts;
+                problem.q[3 * index] = (local[0] + shift) * scale;
+                problem.q[3 * index + 1] = local[1] * scale;
+                problem.q[3 * index + 2] = local[2] * scale;
+                problem.mu[index] = self.state.parameters.mu[touch.contact];
+            }
+            friction::write(self, dt);
+            let solved = self.solve_problem();
+            if !friction::revise(self, pass, dt) {
+                break solved;
+            }
+            pass += 1;
+        };
         self.read_impulses();
         for index in 0..self.workspace.active.len() {
             let touch = self.workspace.touches[self.workspace.active[index]];
@@ -218,13 +240,30 @@ impl<S: Solvable> IslandStep<'_, S> {
 
     /// The solution of the contact problem as impulses.
     fn read_impulses(&mut self) {
-        let Workspace { problem, unknowns, scales, columns, impulses, .. } = &mut *self.workspace;
-        let still = STILL * problem.q.iter().fold(0.0_f64, |most, q| most.max(q.value().abs()));
+        let Workspace { touches, active, problem, unknowns, scales, columns, impulses, .. } =
+            &mut *self.workspace;
+        let still = STILL * problem.contacts.q.iter().fold(0.0_f64, |most, q| most.max(q.value().abs()));
         impulses.clear();
         for index in 0..scales.len() {
             let r = Vector3::from_column_slice(&unknowns[3 * index..3 * index + 3]);
-            let u = problem.velocity(index, unknowns).map(S::value);
-            let mode = coulomb_cone::mode(problem.mu[index].value(), r[0].value(), u[1].hypot(u[2]), still);
+            let mode = match problem.friction[index] {
+                // A bristle moves while it holds: its bounds tell.
+                Friction::Bounded { direction, bound } => {
+                    let own = turn([r[1], r[2]], direction).map(|component| component.value().abs());
+                    let held = own[0].max(own[1]) < bound.value() * WITHIN_BOUNDS;
+                    coulomb_cone::mode(
+                        bound.value(),
+                        r[0].value(),
+                        if held { 0.0 } else { f64::INFINITY },
+                        still,
+                    )
+                }
+                _ => {
+                    let u = problem.contacts.velocity(index, unknowns).map(S::value);
+                    let mu = self.state.parameters.mu[touches[active[index]].contact].value();
+                    coulomb_cone::mode(mu, r[0].value(), u[1].hypot(u[2]), still)
+                }
+            };
             let p = r * scales[index];
             let tangent = Vector3::new(S::zero(), p[1], p[2]);
             let tangential = columns[index].linear.transpose() * tangent;
@@ -243,15 +282,16 @@ impl<S: Solvable> IslandStep<'_, S> {
         }));
         let parameters = &self.state.parameters;
         scales(touches, active, columns, parameters, d);
-        assemble(touches, active, columns, columns, d, parameters, problem);
+        assemble(touches, active, columns, columns, d, parameters, &mut problem.contacts);
+        problem.reset_friction();
     }
 
     /// Solves the problem as well as it goes. Returns whether it was solved to tolerance.
     fn solve_problem(&mut self) -> bool {
         let workspace = &mut *self.workspace;
         workspace.unknowns.clear();
-        workspace.unknowns.resize(workspace.problem.rows(), S::zero());
-        let report = S::solve(
+        workspace.unknowns.resize(workspace.problem.contacts.rows(), S::zero());
+        let report = S::solve_mixed(
             &workspace.problem,
             &mut workspace.unknowns,
             &self.system.settings.solver,
@@ -273,6 +313,9 @@ impl<S: Solvable> IslandStep<'_, S> {
             let touch = &self.workspace.touches[index];
             let mean_velocity = (touch.velocity(self.state) + self.proposed_velocity(touch)) * S::from(0.5);
             record_impulse(self.state, touch, impulse, &mean_velocity);
+        }
+        if !self.state.memories.is_empty() && dt.value() > 0.0 {
+            friction::remember(self, dt);
         }
         let theta = S::from(self.system.settings.theta);
         for &index in &self.island.nodes {

@@ -27,7 +27,7 @@ const ROUND_OFF: f64 = 1e-15;
 const PATIENCE: u32 = 6;
 
 /// Solves a mixed problem from the guess in `r` and leaves the best answer there.
-pub fn solve_mixed(
+pub fn solve(
     problem: &MixedProblem<f64>,
     r: &mut [f64],
     settings: &SolverSettings,
@@ -160,7 +160,7 @@ fn slope(friction: &Friction<f64>, mu: f64, y: [f64; 3]) -> [[f64; 3]; 3] {
 }
 
 /// Solves a mixed problem with tangents: the answer to the values, and its derivative on the active set found.
-pub fn solve_mixed_dual(
+pub fn solve_dual(
     problem: &MixedProblem<Dual>,
     r: &mut [Dual],
     settings: &SolverSettings,
@@ -174,7 +174,7 @@ pub fn solve_mixed_dual(
     problem.copy_values(&mut values);
     impulses.clear();
     impulses.extend(r.iter().map(|r| r.value));
-    let report = solve_mixed(&values, &mut impulses, settings, scratch);
+    let report = solve(&values, &mut impulses, settings, scratch);
     for (r, &value) in r.iter_mut().zip(&impulses) {
         *r = Dual::from(value);
     }

@@ -28,10 +28,10 @@ mod split;
 mod tiny;
 
 pub use complementarity::{LcpScratch, LcpSettings, LcpSolver, solve as complementarity_solve};
-pub use mixed::{solve_mixed, solve_mixed_dual};
 pub use report::{Report, Status};
 
 use super::problem::cone::ConeProblem;
+use super::problem::mixed::MixedProblem;
 use super::problem::residual::natural_residual;
 use super::scalar::{Dual, Scalar};
 use component::Component;
@@ -213,6 +213,14 @@ pub trait Solvable: Scalar {
         settings: &SolverSettings,
         scratch: &mut SolverScratch,
     ) -> Report;
+
+    /// The same for a problem that mixes friction laws.
+    fn solve_mixed(
+        problem: &MixedProblem<Self>,
+        r: &mut [Self],
+        settings: &SolverSettings,
+        scratch: &mut SolverScratch,
+    ) -> Report;
 }
 
 impl Solvable for f64 {
@@ -223,6 +231,15 @@ impl Solvable for f64 {
         scratch: &mut SolverScratch,
     ) -> Report {
         solve_cone(problem, r, settings, scratch)
+    }
+
+    fn solve_mixed(
+        problem: &MixedProblem<f64>,
+        r: &mut [f64],
+        settings: &SolverSettings,
+        scratch: &mut SolverScratch,
+    ) -> Report {
+        mixed::solve(problem, r, settings, scratch)
     }
 }
 
@@ -243,5 +260,14 @@ impl Solvable for Dual {
         scratch.values = values;
         scratch.impulses = impulses;
         report
+    }
+
+    fn solve_mixed(
+        problem: &MixedProblem<Dual>,
+        r: &mut [Dual],
+        settings: &SolverSettings,
+        scratch: &mut SolverScratch,
+    ) -> Report {
+        mixed::solve_dual(problem, r, settings, scratch)
     }
 }
