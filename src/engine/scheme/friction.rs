@@ -100,11 +100,13 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bo
             FrictionLaw::Box { iterations } | FrictionLaw::Bristle { iterations, .. } => iterations,
         };
         let remembered = pair.memory.map_or(0.0, |memory| step.state.memories[memory].normal.value());
-        let passes = if dt.value() > 0.0 && remembered > 0.0 { iterations } else { FRESH_PASSES };
         let found = step.workspace.unknowns[3 * index] * step.workspace.scales[index];
         let last = std::mem::replace(&mut step.workspace.limits[index], found);
-        let moved = (found - last).value().abs() > SETTLED * found.value().abs();
-        again |= pass < passes && moved;
+        again |= if dt.value() > 0.0 && remembered > 0.0 {
+            pass < iterations
+        } else {
+            pass < FRESH_PASSES && (found - last).value().abs() > SETTLED * found.value().abs()
+        };
     }
     again
 }

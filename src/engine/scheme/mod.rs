@@ -366,7 +366,16 @@ impl<S: Solvable> IslandStep<'_, S> {
             }
             _ => 0.0,
         };
-        self.unresolved_speed(touch) + turning
+        let stiffness = self.system.contacts[touch.contact].normal_stiffness;
+        let yielding = if stiffness.is_finite() {
+            // A compliant contact bends within one step under the load that it takes.
+            let load = touch.normal.dot(&self.workspace.acceleration[touch.node])
+                * self.state.parameters.mass[touch.node];
+            (-load.value()).max(0.0) / (stiffness * self.length)
+        } else {
+            0.0
+        };
+        self.unresolved_speed(touch) + turning + yielding
     }
 
     /// Distance below which shapes count as touching: round-off of the positions.

@@ -6,6 +6,7 @@ use super::IslandStep;
 use crate::engine::scalar::length;
 use crate::engine::solver::Solvable;
 use crate::engine::state::ContactMode;
+use crate::engine::system::FrictionLaw;
 
 /// Ends of sliding that are closer to an end of the interval than this part of it are not worth a cut.
 const NEGLIGIBLE: f64 = 1e-9;
@@ -17,8 +18,16 @@ pub fn first<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
     for (&index, impulse) in step.workspace.active.iter().zip(&step.workspace.impulses) {
         let touch = &step.workspace.touches[index];
         let mu = step.state.parameters.mu[touch.contact];
-        // Only for a point mass is the brake the mass alone.
-        if impulse.mode == ContactMode::Open || mu.value() <= 0.0 || touch.rotation.is_some() {
+        // Only for a point mass is the brake the mass alone, and bounded friction creeps while it holds.
+        let has_limit_in_step = matches!(
+            step.system.contacts[touch.contact].friction,
+            FrictionLaw::Cone | FrictionLaw::Facets { .. }
+        );
+        if impulse.mode == ContactMode::Open
+            || mu.value() <= 0.0
+            || touch.rotation.is_some()
+            || !has_limit_in_step
+        {
             continue;
         }
         let before = step.state.nodes[touch.node].velocity;
