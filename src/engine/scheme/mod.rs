@@ -17,6 +17,7 @@ pub mod time_of_impact;
 
 use super::contact::{Impulse, Jacobian, Touch, assemble, scales};
 use super::law::bounded::turn;
+use super::law::newton_impact::Bounce;
 use super::law::{coulomb_cone, newton_impact};
 use super::problem::mixed::Friction;
 use super::rotation::{FreeRotation, spin};
@@ -347,12 +348,14 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// Speed of bounces that are too short to be resolved.
     #[inline]
     fn unresolved_speed(&self, touch: &Touch<S>) -> f64 {
-        newton_impact::resting_speed(
-            self.state.parameters.restitution[touch.contact].value(),
-            touch.normal.dot(&self.workspace.acceleration[touch.node]).value(),
-            self.length,
-            self.crowded,
-        )
+        let acceleration = &self.workspace.acceleration[touch.node];
+        let node = Bounce {
+            pressing: -touch.normal.dot(acceleration).value(),
+            acceleration: largest(acceleration),
+            speed: largest(&self.state.nodes[touch.node].velocity),
+        };
+        let restitution = self.state.parameters.restitution[touch.contact].value();
+        newton_impact::resting_speed(restitution, node, self.length, self.crowded)
     }
 
     /// Speed below which a contact counts as resting.
@@ -381,8 +384,7 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// Distance below which shapes count as touching: round-off of the positions.
     #[inline]
     fn touching_distance(&self, touch: &Touch<S>) -> f64 {
-        let position = &self.state.nodes[touch.node].position;
-        1e-12 * (1.0 + position.iter().fold(0.0_f64, |largest, x| largest.max(x.value().abs())))
+        1e-12 * (1.0 + largest(&self.state.nodes[touch.node].position))
     }
 
     /// Records how deep contacts are.
@@ -411,4 +413,10 @@ fn record_impulse<S: Scalar>(
     record.normal_impulse += impulse.normal;
     record.tangential_impulse += impulse.tangential;
     state.step.dissipated -= vector.dot(mean_velocity);
+}
+
+/// Largest component without sign.
+#[inline]
+fn largest<S: Scalar>(vector: &Vector3<S>) -> f64 {
+    vector.iter().fold(0.0, |largest, component| component.value().abs().max(largest))
 }
