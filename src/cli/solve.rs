@@ -136,9 +136,10 @@ fn complementarity<P: Complementarity>(problem: &P, arguments: &Arguments) -> an
     let settings =
         LcpSettings { solver, tolerance: arguments.tolerance, max_iterations: arguments.max_iterations };
     let mut scratch = LcpScratch::default();
-    let mut z = vec![0.0; problem.size()];
+    let start = vec![0.0; problem.size()];
+    let mut z = start.clone();
     let (report, seconds) = fastest(arguments.repeat, || {
-        z.fill(0.0);
+        z.copy_from_slice(&start);
         complementarity_solve(problem, &mut z, &settings, &mut scratch)
     });
     Ok(Answer::new(report, z, seconds))
@@ -156,9 +157,10 @@ fn cone(problem: &ConeProblem<f64>, arguments: &Arguments) -> anyhow::Result<Ans
     let settings =
         SolverSettings { choice, tolerance: arguments.tolerance, max_iterations: arguments.max_iterations };
     let mut scratch = SolverScratch::with_capacity(problem.contacts);
-    let mut r = vec![0.0; problem.rows()];
+    let start = vec![0.0; problem.rows()];
+    let mut r = start.clone();
     let (report, seconds) = fastest(arguments.repeat, || {
-        r.fill(0.0);
+        r.copy_from_slice(&start);
         let solution = f64::solve(problem, &mut r, &settings, &mut scratch);
         let solved = solution.residual <= settings.tolerance;
         let status = match solved {

@@ -1,4 +1,4 @@
-//! Solvers of the cone problem, one file each; [`auto`] chooses.
+//! Solvers, one file each. Cone problems: [`auto`] chooses. LCP and boxed problems: [`auto_complementarity`] chooses.
 
 mod alart_curnier;
 mod auto;
