@@ -136,9 +136,10 @@ fn complementarity<P: Complementarity>(problem: &P, arguments: &Arguments) -> an
     let settings =
         LcpSettings { solver, tolerance: arguments.tolerance, max_iterations: arguments.max_iterations };
     let mut scratch = LcpScratch::default();
-    let mut z = vec![0.0; problem.size()];
+    let start = vec![0.0; problem.size()];
+    let mut z = start.clone();
     let (report, seconds) = fastest(arguments.repeat, || {
-        z.fill(0.0);
+        z.copy_from_slice(&start);
         complementarity_solve(problem, &mut z, &settings, &mut scratch)
     });
     Ok(Answer::new(report, z, seconds))

@@ -34,24 +34,34 @@ const NEGLIGIBLE_ROUNDING: f64 = 1e-12;
 
 #[inline]
 fn relative(m: &[f64], q: &[f64], z: &[f64], distance: impl Fn(usize, f64, f64) -> f64) -> f64 {
+    if let ([m], [q], [z]) = (m, q, z) {
+        relative_of_one(*m, *q, *z, |w| distance(0, *z, w))
+    } else {
+        relative_of_many(m, q, z, distance)
+    }
+}
+
+fn relative_of_many(m: &[f64], q: &[f64], z: &[f64], distance: impl Fn(usize, f64, f64) -> f64) -> f64 {
     let sums = match q.len() {
-        1 => return relative_of_one(m[0], q[0], z[0], |w| distance(0, z[0], w)),
         // Fixed lengths spare the small problems the loops.
         2 => sums(m, &q[..2], &z[..2], &distance),
         3 => sums(m, &q[..3], &z[..3], &distance),
         4 => sums(m, &q[..4], &z[..4], &distance),
         _ => sums_of_many(m, q, z, &distance),
     };
-    let rounding = f64::EPSILON * sums.largest_product;
+    let rounding = f64::EPSILON * sums.products.iter().sum::<f64>();
     if in_range(sums.scale_square) && rounding * rounding < NEGLIGIBLE_ROUNDING.powi(2) * sums.scale_square {
-        if sums.exact {
+        if sums.largest_distance == 0.0 && sums.zero == 0.0 {
             return 0.0;
         }
-        if in_range(sums.residual_square) {
+        if in_range(sums.residual_square + sums.zero) {
             return (sums.residual_square / sums.scale_square).sqrt();
         }
     }
-    let distances = (0..q.len()).map(|row| Row::new(m, q, z, row, &distance).distance);
+    let distances = (0..q.len()).map(|row| {
+        let w = q[row] + dot(&m[row * q.len()..(row + 1) * q.len()], z, &mut [0.0; LANES]);
+        distance(row, z[row], w) + w * 0.0
+    });
     relative_at_the_edge(distances, q.iter().copied(), rounding)
 }
 
@@ -69,9 +79,12 @@ fn relative_of_one(m: f64, q: f64, z: f64, distance: impl Fn(f64) -> f64) -> f64
 struct Sums {
     residual_square: f64,
     scale_square: f64,
-    /// Largest sum of absolute products in a row of `M z`.
-    largest_product: f64,
-    exact: bool,
+    /// Their sum is at least the largest sum of absolute products in a row of `M z`.
+    products: [f64; LANES],
+    /// Tells zero from what is too small to have a square.
+    largest_distance: f64,
+    /// NaN where a `w` is not finite, which the comparisons in a distance can drop.
+    zero: f64,
 }
 
 fn sums_of_many(m: &[f64], q: &[f64], z: &[f64], distance: &impl Fn(usize, f64, f64) -> f64) -> Sums {
@@ -93,32 +106,22 @@ fn sums_wide(m: &[f64], q: &[f64], z: &[f64], distance: &impl Fn(usize, f64, f64
 
 #[inline(always)]
 fn sums(m: &[f64], q: &[f64], z: &[f64], distance: &impl Fn(usize, f64, f64) -> f64) -> Sums {
-    let mut sums = Sums { residual_square: 0.0, scale_square: 0.0, largest_product: 0.0, exact: true };
+    let mut sums = Sums {
+        residual_square: 0.0,
+        scale_square: 0.0,
+        products: [0.0; LANES],
+        largest_distance: 0.0,
+        zero: 0.0,
+    };
     for row in 0..q.len() {
-        let row_of_z = Row::new(m, q, z, row, distance);
-        sums.exact &= row_of_z.distance == 0.0;
-        sums.residual_square += row_of_z.distance * row_of_z.distance;
+        let w = q[row] + dot(&m[row * q.len()..(row + 1) * q.len()], z, &mut sums.products);
+        let distance = distance(row, z[row], w);
+        sums.residual_square += distance * distance;
         sums.scale_square += q[row] * q[row];
-        sums.largest_product = larger(row_of_z.product, sums.largest_product);
+        sums.largest_distance = larger(distance.abs(), sums.largest_distance);
+        sums.zero += w * 0.0;
     }
     sums
-}
-
-struct Row {
-    /// How far `z` is from where it should be.
-    distance: f64,
-    /// Sum of absolute products in `M z`.
-    product: f64,
-}
-
-impl Row {
-    #[inline(always)]
-    fn new(m: &[f64], q: &[f64], z: &[f64], row: usize, distance: &impl Fn(usize, f64, f64) -> f64) -> Row {
-        let (sum, product) = dot(&m[row * q.len()..(row + 1) * q.len()], z);
-        let w = q[row] + sum;
-        // Comparisons would drop a NaN.
-        Row { distance: if w.abs() < f64::INFINITY { distance(row, z[row], w) } else { f64::NAN }, product }
-    }
 }
 
 /// Squares that neither overflowed nor lost digits.
@@ -161,25 +164,34 @@ fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
-/// Scalar product and sum of absolute products, in four parts side by side so that one addition does not wait for the
-/// last.
+/// Sums that are formed side by side, so that one addition does not wait for the last.
+const LANES: usize = 4;
+
+/// Scalar product. `products` keeps, side by side, the largest sums of absolute products seen.
 #[inline(always)]
-fn dot(a: &[f64], b: &[f64]) -> (f64, f64) {
-    let (mut sums, mut sizes) = ([0.0; 4], [0.0; 4]);
-    let (a_blocks, b_blocks) = (a.chunks_exact(4), b.chunks_exact(4));
-    let (mut sum, mut size) = (0.0, 0.0);
-    for (a, b) in a_blocks.remainder().iter().zip(b_blocks.remainder()) {
-        sum += a * b;
-        size += (a * b).abs();
+fn dot(a: &[f64], b: &[f64], products: &mut [f64; LANES]) -> f64 {
+    let (a_blocks, a_rest) = a.as_chunks::<LANES>();
+    let (b_blocks, b_rest) = b.as_chunks::<LANES>();
+    let (mut rest, mut rest_size) = (0.0, 0.0);
+    for (a, b) in a_rest.iter().zip(b_rest) {
+        rest += a * b;
+        rest_size += (a * b).abs();
     }
-    for (a, b) in a_blocks.zip(b_blocks) {
-        for k in 0..4 {
-            let product = a[k] * b[k];
-            sums[k] += product;
-            sizes[k] += product.abs();
+    let (mut sums, mut sizes) = ([0.0; LANES], [0.0; LANES]);
+    for (a, b) in a_blocks.iter().zip(b_blocks) {
+        let product = [a[0] * b[0], a[1] * b[1], a[2] * b[2], a[3] * b[3]];
+        for lane in 0..LANES {
+            sums[lane] += product[lane];
+        }
+        for lane in 0..LANES {
+            sizes[lane] += product[lane].abs();
         }
     }
-    ((sums[0] + sums[1]) + (sums[2] + sums[3]) + sum, (sizes[0] + sizes[1]) + (sizes[2] + sizes[3]) + size)
+    sizes[0] += rest_size;
+    for lane in 0..LANES {
+        products[lane] = larger(sizes[lane], products[lane]);
+    }
+    (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The default for LCP and boxed problems: chosen by problem, with fallbacks in a fixed order.
 //!
-//! One row has a closed form; up to four rows are pivoted on the stack. Larger problems are split into islands that
-//! share no entry of `M`, and each goes through: block principal pivoting (fast; P-matrices and hyperstatic
-//! contact), Lemke (copositive problems such as facetted friction), Newton from several starts, projected
-//! Gauss-Seidel, enumeration. The first answer within tolerance is taken, otherwise the best.
+//! One row, or rows that are not coupled, have a closed form; LCPs of up to four rows are tried by Cramer's rule.
+//! Larger problems are split into islands that share no entry of `M`. Each goes through: principal pivoting row by row
+//! (up to some size), block principal pivoting, Lemke, Newton from several starts, projected Gauss-Seidel,
+//! enumeration. The first answer within tolerance is taken, otherwise the best.
 
 use super::complementarity::{LcpScratch, LcpSettings, Stop, clamp, judge};
 use super::report::{Report, Status};
@@ -42,6 +42,39 @@ pub fn solve<P: Complementarity>(
     settings: &LcpSettings,
     scratch: &mut LcpScratch,
 ) -> Report {
+    if problem.size() == 1 {
+        solve_alone(problem, 0, z);
+        let report = judge(problem, z, "closed form", CLOSED_FORM, settings.tolerance);
+        if report.status == Status::Solved {
+            return report;
+        }
+    }
+    solve_many(problem, z, settings, scratch)
+}
+
+const CLOSED_FORM: Stop = Stop { status: Status::Solved, iterations: 1 };
+
+fn solve_many<P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    settings: &LcpSettings,
+    scratch: &mut LcpScratch,
+) -> Report {
+    if P::ONE_SIDED {
+        let limit = settings.max_iterations;
+        let stop = match problem.size() {
+            2 => Some(tiny::run::<2, P>(problem, z, limit)),
+            3 => Some(tiny::run::<3, P>(problem, z, limit)),
+            4 => Some(tiny::run::<4, P>(problem, z, limit)),
+            _ => None,
+        };
+        if let Some(stop) = stop {
+            let report = judge(problem, z, "cramer", stop, settings.tolerance);
+            if report.status == Status::Solved {
+                return report;
+            }
+        }
+    }
     if problem.size() <= ONE_ISLAND {
         solve_connected(problem, z, settings, scratch)
     } else {
@@ -49,7 +82,6 @@ pub fn solve<P: Complementarity>(
     }
 }
 
-#[inline]
 fn solve_connected<P: Complementarity>(
     problem: &P,
     z: &mut [f64],
@@ -57,36 +89,34 @@ fn solve_connected<P: Complementarity>(
     scratch: &mut LcpScratch,
 ) -> Report {
     let limit = settings.max_iterations;
-    let (solver, stop) = match problem.size() {
-        1 => {
-            solve_alone(problem, 0, z);
-            ("closed form", Stop { status: Status::Solved, iterations: 1 })
-        }
-        2 if P::ONE_SIDED => ("tiny", tiny::run::<2, P>(problem, z, limit)),
-        3 if P::ONE_SIDED => ("tiny", tiny::run::<3, P>(problem, z, limit)),
-        4 if P::ONE_SIDED => ("tiny", tiny::run::<4, P>(problem, z, limit)),
-        2 => ("principal", principal::run_exact::<2, 2, P>(problem, z, limit)),
-        3 => ("principal", principal::run_exact::<3, 4, P>(problem, z, limit)),
-        4 => ("principal", principal::run_exact::<4, 4, P>(problem, z, limit)),
-        size @ 5..=12 if is_diagonal(problem) => {
+    let mut solver = "principal";
+    let stop = match problem.size() {
+        2 => principal::run_exact::<2, 2, P>(problem, z, limit),
+        3 => principal::run_exact::<3, 4, P>(problem, z, limit),
+        4 => principal::run_exact::<4, 4, P>(problem, z, limit),
+        size @ 1..=12 if is_diagonal(problem) => {
             (0..size).for_each(|row| solve_alone(problem, row, z));
-            ("closed form", Stop { status: Status::Solved, iterations: 1 })
+            solver = "closed form";
+            CLOSED_FORM
         }
         // Whole contacts have three rows.
-        6 => ("principal", principal::run_exact::<6, 8, P>(problem, z, limit)),
-        9 => ("principal", principal::run_exact::<9, 12, P>(problem, z, limit)),
-        12 => ("principal", principal::run_exact::<12, 12, P>(problem, z, limit)),
-        5..=8 => ("principal", principal::run_within::<8, P>(problem, z, limit)),
-        10..=11 => ("principal", principal::run_within::<12, P>(problem, z, limit)),
-        13..=16 => ("principal", principal::run_within::<16, P>(problem, z, limit)),
-        17..=32 => ("principal", principal::run_within::<32, P>(problem, z, limit)),
-        33..=principal::LIMIT => {
-            ("principal", principal::run_large(problem, z, limit, &mut scratch.principal))
-        }
-        _ => return fall_back(problem, z, settings, scratch),
+        6 => principal::run_exact::<6, 8, P>(problem, z, limit),
+        9 => principal::run_exact::<9, 12, P>(problem, z, limit),
+        12 => principal::run_exact::<12, 12, P>(problem, z, limit),
+        5..=8 => principal::run_within::<8, P>(problem, z, limit),
+        10..=11 => principal::run_within::<12, P>(problem, z, limit),
+        13..=16 => principal::run_within::<16, P>(problem, z, limit),
+        17..=32 => principal::run_within::<32, P>(problem, z, limit),
+        33..=principal::LIMIT => principal::run_large(problem, z, limit, &mut scratch.principal),
+        _ => Stop { status: Status::NotApplicable, iterations: 0 },
     };
-    let report = judge(problem, z, solver, stop, settings.tolerance);
-    if report.status == Status::Solved { report } else { fall_back(problem, z, settings, scratch) }
+    if stop.status != Status::NotApplicable {
+        let report = judge(problem, z, solver, stop, settings.tolerance);
+        if report.status == Status::Solved {
+            return report;
+        }
+    }
+    fall_back(problem, z, settings, scratch, stop.iterations)
 }
 
 /// Solves a row that is coupled to no other.
@@ -110,12 +140,13 @@ fn all_zero(entries: &[f64]) -> bool {
     entries.iter().fold(0, |bits, entry| bits | (entry.to_bits() << 1)) == 0
 }
 
-/// Tries the solvers in order until one answers within tolerance.
+/// Tries the solvers in order until one answers within tolerance, after `used` iterations.
 fn fall_back<P: Complementarity>(
     problem: &P,
     z: &mut [f64],
     settings: &LcpSettings,
     scratch: &mut LcpScratch,
+    mut used: u32,
 ) -> Report {
     let size = problem.size();
     let pivotable = size <= WITHOUT_DIAGONAL || (0..size).all(|row| problem.m()[row * size + row] > 0.0);
@@ -127,7 +158,6 @@ fn fall_back<P: Complementarity>(
         (enumeration::solve, u32::MAX),
     ];
     let mut best: Option<Report> = None;
-    let mut used = 0;
     for (stage, stage_limit) in stages {
         let max_iterations = stage_limit.min(settings.max_iterations - used);
         if max_iterations == 0 {

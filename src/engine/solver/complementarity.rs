@@ -58,6 +58,19 @@ pub fn solve<P: Complementarity>(
     settings: &LcpSettings,
     scratch: &mut LcpScratch,
 ) -> Report {
+    if settings.solver == LcpSolver::Auto {
+        auto_complementarity::solve(problem, z, settings, scratch)
+    } else {
+        solve_by_name(problem, z, settings, scratch)
+    }
+}
+
+fn solve_by_name<P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    settings: &LcpSettings,
+    scratch: &mut LcpScratch,
+) -> Report {
     match settings.solver {
         LcpSolver::Auto => auto_complementarity::solve(problem, z, settings, scratch),
         LcpSolver::Lemke => lemke::solve(problem, z, settings, scratch),
@@ -109,7 +122,14 @@ fn nearest_to_zero<P: Complementarity>(problem: &P, z: &mut [f64]) -> f64 {
 /// The number between the bounds that is nearest to `value`.
 #[inline]
 pub(super) fn clamp<P: Complementarity>(problem: &P, row: usize, value: f64) -> f64 {
-    value.max(problem.lower(row)).min(problem.upper(row))
+    let (lower, upper) = (problem.lower(row), problem.upper(row));
+    if value < lower {
+        lower
+    } else if value > upper {
+        upper
+    } else {
+        value
+    }
 }
 
 /// `w = M z + q`, one row.

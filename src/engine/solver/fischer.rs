@@ -9,6 +9,8 @@ use super::complementarity::{LcpScratch, LcpSettings, Stop, add_scaled, clamp, j
 use super::report::{Report, Status};
 use crate::engine::problem::complementarity::Complementarity;
 
+/// Rows up to which dense elimination from many starts is bearable.
+const LIMIT: usize = 400;
 /// Iterations from one start.
 const ITERATIONS: u32 = 60;
 /// Starts tried: the guess, zero, and then points spread by a fixed sequence.
@@ -50,6 +52,9 @@ fn run<P: Complementarity>(
     scratch: &mut Scratch,
 ) -> Stop {
     let size = problem.size();
+    if size > LIMIT {
+        return Stop { status: Status::NotApplicable, iterations: 0 };
+    }
     let mut best_residual = f64::INFINITY;
     let mut iterations = 0;
     let mut random = Random(0x9e37_79b9_7f4a_7c15);

@@ -6,7 +6,7 @@
 //! Bounds are brought to `y >= 0`: lower bounds shift, lone upper bounds mirror, a second bound adds a row for its
 //! slack, and rows without bounds are eliminated first. [Lemke 1965; Cottle, Pang, Stone 1992, 4.4]
 
-use super::complementarity::{LcpScratch, LcpSettings, Stop, add_scaled, clamp, judge};
+use super::complementarity::{LcpScratch, LcpSettings, Stop, clamp, judge};
 use super::report::{Report, Status};
 use crate::engine::problem::complementarity::Complementarity;
 
@@ -275,20 +275,7 @@ impl Dictionary<'_> {
     /// Exchanges the variables of a row and a column.
     fn pivot(&mut self, row: usize, column: usize) {
         let Scratch { entries, pivot_row, basic, nonbasic, place, .. } = &mut *self.memory;
-        let start = row * self.stride;
-        let inverse = 1.0 / entries[start + column];
-        for (target, entry) in pivot_row.iter_mut().zip(&entries[start..start + self.stride]) {
-            *target = -inverse * entry;
-        }
-        pivot_row[column] = inverse;
-        for (index, entries) in entries.chunks_exact_mut(self.stride).enumerate() {
-            let factor = entries[column];
-            if factor != 0.0 && index != row {
-                entries[column] = 0.0;
-                add_scaled(entries, factor, pivot_row);
-            }
-        }
-        entries[start..start + self.stride].copy_from_slice(pivot_row);
+        exchange(entries, pivot_row, row, column);
         std::mem::swap(&mut basic[row], &mut nonbasic[column]);
         place[basic[row]] = Place::Row(row);
         place[nonbasic[column]] = Place::Column(column);
@@ -303,6 +290,44 @@ impl Dictionary<'_> {
             };
         }
     }
+}
+
+/// Solves the row for the variable of the column and puts it into the other rows.
+fn exchange(entries: &mut [f64], pivot_row: &mut [f64], row: usize, column: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has these instructions.
+        return unsafe { exchange_wide(entries, pivot_row, row, column) };
+    }
+    exchange_rows(entries, pivot_row, row, column);
+}
+
+/// The same operations in wider vectors, which changes no bit of the answer.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn exchange_wide(entries: &mut [f64], pivot_row: &mut [f64], row: usize, column: usize) {
+    exchange_rows(entries, pivot_row, row, column);
+}
+
+#[inline(always)]
+fn exchange_rows(entries: &mut [f64], pivot_row: &mut [f64], row: usize, column: usize) {
+    let stride = pivot_row.len();
+    let here = row * stride..(row + 1) * stride;
+    let inverse = 1.0 / entries[here.start + column];
+    for (target, entry) in pivot_row.iter_mut().zip(&entries[here.clone()]) {
+        *target = -inverse * entry;
+    }
+    pivot_row[column] = inverse;
+    for (index, line) in entries.chunks_exact_mut(stride).enumerate() {
+        let factor = line[column];
+        if factor != 0.0 && index != row {
+            line[column] = 0.0;
+            for (entry, pivot) in line.iter_mut().zip(&*pivot_row) {
+                *entry += factor * pivot;
+            }
+        }
+    }
+    entries[here].copy_from_slice(pivot_row);
 }
 
 #[cfg(test)]

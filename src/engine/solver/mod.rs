@@ -1,7 +1,8 @@
-//! Solvers of the cone problem, one file each; [`auto`] chooses.
+//! Solvers, one file each. Cone problems: [`auto`] chooses; LCP and boxed problems: [`auto_complementarity`]; problems
+//! that mix friction laws: [`mixed`].
 //!
-//! A problem is split into parts that do not touch each other. Every part is equilibrated and solved on its own;
-//! the natural residual of the whole problem, computed by separate code, then tells how good the answer is.
+//! A cone problem is split into parts that do not touch each other. Every part is equilibrated and solved on its
+//! own; the natural residual of the whole problem, computed by separate code, then tells how good the answer is.
 
 mod alart_curnier;
 mod auto;

@@ -29,7 +29,7 @@ pub struct Scratch {
     basic: Vec<bool>,
 }
 
-/// Solves a problem of `SIZE` rows on the stack, in a table of `CAPACITY`; the guess is not needed.
+/// Solves a problem of `SIZE` rows on the stack, in a table of `CAPACITY`; of the guess, only who is free counts.
 pub fn run_exact<const SIZE: usize, const CAPACITY: usize, P: Complementarity>(
     problem: &P,
     z: &mut [f64],
@@ -38,7 +38,7 @@ pub fn run_exact<const SIZE: usize, const CAPACITY: usize, P: Complementarity>(
     run_on_stack_dispatched::<CAPACITY, P>(problem, z, max_iterations, SIZE)
 }
 
-/// Solves a problem of up to `CAPACITY` rows on the stack; the guess is not needed.
+/// Solves a problem of up to `CAPACITY` rows on the stack; of the guess, only who is free counts.
 pub fn run_within<const CAPACITY: usize, P: Complementarity>(
     problem: &P,
     z: &mut [f64],
@@ -62,7 +62,7 @@ fn run_on_stack_dispatched<const CAPACITY: usize, P: Complementarity>(
     run_on_stack::<CAPACITY, P>(problem, z, max_iterations, size)
 }
 
-/// Solves a problem of any size; the guess is not needed.
+/// Solves a problem of any size; of the guess, only who is free counts.
 pub fn run_large<P: Complementarity>(
     problem: &P,
     z: &mut [f64],
@@ -200,7 +200,11 @@ fn run<P: Complementarity, L: Lines>(
     let greedy = 3 * size as u32;
     let limit = max_iterations.min(2 * greedy);
     let mut iterations = 0;
-    let inside = table.starts_inside(problem);
+    let warm = z.iter().any(|&z| z != 0.0);
+    if warm {
+        iterations += table.take_places(problem, z, limit);
+    }
+    let inside = !warm && table.starts_inside(problem);
     if table.positive && (size <= SMALL || inside) {
         for count in 0..size {
             let row = if inside { count } else { size - 1 - count };
@@ -266,6 +270,26 @@ impl<'a, L: Lines> Table<'a, L> {
     #[inline(always)]
     fn starts_inside<P: Complementarity>(&self, problem: &P) -> bool {
         (0..self.size).any(|row| problem.lower(row) < self.x[row] && self.x[row] < problem.upper(row))
+    }
+
+    /// Puts the rows where the guess has them; returns the exchanges made.
+    fn take_places<P: Complementarity>(&mut self, problem: &P, guess: &[f64], limit: u32) -> u32 {
+        let mut exchanges = 0;
+        for (row, &guess) in guess.iter().enumerate().take(self.size) {
+            let (lower, upper) = (problem.lower(row), problem.upper(row));
+            let pivot = self.lines.line(row)[row];
+            if guess <= lower || guess >= upper {
+                let bound = clamp(guess, lower, upper);
+                self.move_column(row, bound - self.x[row]);
+                self.x[row] = bound;
+                self.hold(problem, row);
+            } else if pivot > SINGULAR * self.diagonal && exchanges < limit {
+                exchanges += 1;
+                self.exchange(row, 1.0 / pivot, 0.0);
+                (self.least[row], self.most[row], self.weight[row]) = (lower, upper, self.diagonal);
+            }
+        }
+        exchanges
     }
 
     /// `y` is `w`: at a lower bound `w >= 0`, at an upper `w <= 0`, at both anything, inside `w = 0`.

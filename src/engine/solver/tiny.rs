@@ -12,7 +12,7 @@ const SINGULAR: f64 = 1e-11;
 /// Part of the largest `q` below which a disagreement is round-off.
 const ROUND_OFF: f64 = 1e-13;
 
-/// Solves an LCP of `N` rows, two to four; the guess is not needed.
+/// Solves an LCP of `N` rows, two to four; of the guess, only who is free counts.
 #[inline]
 pub fn run<const N: usize, P: Complementarity>(problem: &P, z: &mut [f64], max_iterations: u32) -> Stop
 where
@@ -25,9 +25,14 @@ where
     };
     let mut free: u32 = 0;
     let mut largest = 0.0;
+    let mut guessed: u32 = 0;
     for (row, q) in q.iter().enumerate() {
         free |= u32::from(*q < 0.0) << row;
+        guessed |= u32::from(z[row] > 0.0) << row;
         largest = if q.abs() > largest { q.abs() } else { largest };
+    }
+    if guessed != 0 {
+        free = guessed;
     }
     let tolerance = ROUND_OFF * largest;
     let mut iterations = 0;
@@ -40,10 +45,12 @@ where
             }
             Trial::Disagrees(rows) => free ^= rows,
             // The last free row depends on the others: in hyperstatic contact it can do without.
-            Trial::Singular => free &= !(1 << (31 - free.leading_zeros())),
-        }
-        if free == 0 {
-            break;
+            Trial::Singular => {
+                free &= !(1 << (31 - free.leading_zeros()));
+                if free == 0 {
+                    break;
+                }
+            }
         }
     }
     for free in 1..1 << N {
