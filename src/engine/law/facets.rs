@@ -41,7 +41,7 @@ impl<S: Scalar> Facets<S> {
     /// The first direction turned on by a part of the angle between neighbours.
     fn turned(&self, part: f64) -> [S; 2] {
         let angle = std::f64::consts::TAU * part / self.count as f64;
-        turn_back([libm::cos(angle), libm::sin(angle)].map(S::from), self.direction)
+        turn_back([angle.cos(), angle.sin()].map(S::from), self.direction)
     }
 
     /// The direction against the slip `slip`; the first tangent without slip.
@@ -55,17 +55,17 @@ impl<S: Scalar> Facets<S> {
         let half = std::f64::consts::PI / self.count as f64;
         // Sides of the inner polygon lie half an angle on from its vertices, and nearer to the centre.
         let (offset, inradius) = match polygon {
-            Polygon::Inner => (0.5, radius * S::from(libm::cos(half))),
+            Polygon::Inner => (0.5, radius * S::from(half.cos())),
             Polygon::Outer => (0.0, radius),
         };
         let own = turn(point, self.direction);
-        let part = libm::atan2(own[1].value(), own[0].value()) / (2.0 * half);
+        let part = own[1].value().atan2(own[0].value()) / (2.0 * half);
         let side = self.turned((part - offset).round() + offset);
         let [across, along] = turn(point, side);
         if across.value() <= inradius.value() {
             return point;
         }
-        let limit = inradius * S::from(libm::tan(half));
+        let limit = inradius * S::from(half.tan());
         let along = if along.value() > limit.value() {
             limit
         } else if along.value() < -limit.value() {
