@@ -210,7 +210,7 @@ fn unknown_key() {
             8,
             "colour = \"red\"",
             "colour",
-            "known keys: `name`, `coupling`, `mass`, `shape`, `position`, `velocity`"
+            "known keys: `name`, `coupling`, `mass`, `inertia`, `shape`, `position`, `velocity`, `orientation`, `angular_velocity`"
         )
     );
 }
@@ -224,7 +224,7 @@ fn misspelt_key_gets_the_nearest_one() {
             8,
             "velocty = [0, 0, 0]",
             "velocty",
-            "did you mean `velocity`? known keys: `name`, `coupling`, `mass`, `shape`, `position`, `velocity`"
+            "did you mean `velocity`? known keys: `name`, `coupling`, `mass`, `inertia`, `shape`, `position`, `velocity`, `orientation`, `angular_velocity`"
         )
     );
 }
@@ -630,13 +630,13 @@ fn several_broken_rules_at_once() {
 #[test]
 fn planned_keys_and_values() {
     assert_eq!(
-        error_with("mass = 1", "mass = 1\ninertia = [1, 1, 1]"),
+        error_with("mass = 1", "mass = 1\nlatency = 1"),
         expected(
-            "this version does not support `inertia` in [[node]] yet",
+            "this version does not support `latency` in [[node]] yet",
             8,
-            "inertia = [1, 1, 1]",
-            "inertia",
-            "supported keys: `name`, `coupling`, `mass`, `shape`, `position`, `velocity`"
+            "latency = 1",
+            "latency",
+            "supported keys: `name`, `coupling`, `mass`, `inertia`, `shape`, `position`, `velocity`, `orientation`, `angular_velocity`"
         )
     );
     assert_eq!(
@@ -656,21 +656,56 @@ fn planned_keys_and_values() {
             8,
             "shape.box.size = [1, 1, 1]",
             "box",
-            "supported keys: `sphere`"
+            "supported keys: `sphere`, `disc`"
         )
     );
     for (from, to, what) in [
         ("[[surface]]", "[[spring]]\nname = \"k\"\n[[surface]]", "`spring` in the top level"),
         ("[[surface]]", "[[joint]]\nname = \"k\"\n[[surface]]", "`joint` in the top level"),
-        ("[[surface]]", "[engine]\nscheme = \"midpoint\"\n[[surface]]", "`scheme` = \"midpoint\""),
+        ("[[surface]]", "[engine]\nscheme = \"hht\"\n[[surface]]", "`scheme` = \"hht\""),
         ("[[surface]]", "[engine]\nsolver = \"lemke\"\n[[surface]]", "`solver` = \"lemke\""),
         ("[0, 0, 1]\n\n[[contact]]", "[0, 0, 1]\nmotion = \"input\"\n[[contact]]", "`motion` = \"input\""),
-        ("\"floor\"]", "\"floor\"]\nfriction.facets.mu = 1", "`facets` in `friction`"),
-        ("\"floor\"]", "\"floor\"]\nnormal_stiffness = 1", "`normal_stiffness` in [[contact]]"),
+        ("\"floor\"]", "\"floor\"]\ncompliance.hertz.stiffness = 1", "`compliance` in [[contact]]"),
     ] {
         let text = error_with(from, to);
         assert!(text.starts_with(&format!("error: this version does not support {what} yet\n")), "{text}");
     }
+}
+
+#[test]
+fn friction_laws() {
+    let friction = |law: &str| format!("\"floor\"]\n{law}");
+    for law in [
+        "friction.facets = { mu = 0.3 }",
+        "friction.facets = { mu = 0.3, facets = 4, aligned = false, outer = true }",
+        "friction.box = { mu = 0.3, iterations = 2 }",
+        "friction.bristle = { mu = 0.3, stiffness = 1e9, threshold = 0.01, iterations = 1 }",
+        "friction.bristle.mu = 0.3\nnormal_stiffness = 1e8",
+    ] {
+        let source = MINIMAL.replace("\"floor\"]", &friction(law));
+        assert!(file::parse(&source, "m.toml").is_ok(), "{law}");
+    }
+    for (law, fault) in [
+        (
+            "friction.facets = { mu = 0.3, facets = 3 }",
+            "`friction.facets.facets` must be from 4 to 1000, found 3",
+        ),
+        ("friction.box.mu = -0.1", "`friction.box.mu` must be at least 0, found -0.1"),
+        ("normal_stiffness = 0", "`normal_stiffness` must be above 0, found 0"),
+        (
+            "friction.bristle = { mu = 0.3, stiffness = 1e3 }",
+            "the bristle is too soft: under the node's own weight it would start and stop sliding by itself",
+        ),
+    ] {
+        let text = error_with("\"floor\"]", &friction(law));
+        assert!(text.starts_with(&format!("error: {fault}\n")), "{text}");
+    }
+    let midpoint = MINIMAL.replace("\"floor\"]", &friction("friction.box.mu = 0.1"));
+    let text = error(&format!("{midpoint}[engine]\nscheme = \"midpoint\"\n"));
+    assert!(
+        text.starts_with("error: scheme \"midpoint\" has cone friction and rigid normals only"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -900,7 +935,7 @@ fn schema_describes_what_is_read() {
     assert_eq!(node["required"], serde_json::json!(["name", "coupling", "mass"]));
     assert_eq!(node["properties"]["mass"]["type"], "number");
     assert_eq!(node["properties"]["mass"]["exclusiveMinimum"], 0.0);
-    assert!(node["properties"].get("inertia").is_none());
+    assert!(node["properties"].get("latency").is_none());
     assert_eq!(schema["properties"]["engine"]["properties"]["tolerance"]["default"], 1e-10);
     assert_documented(schema, "");
 }
