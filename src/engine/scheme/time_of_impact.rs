@@ -17,12 +17,16 @@ use nalgebra::Vector3;
 
 /// Impacts and intervals that one substep may be split into.
 const MAX_EVENTS: u32 = 512;
+/// The same where the touching point depends on the orientation: it may jump from side to side without end.
+const MAX_EVENTS_TURNING: u32 = 32;
 
 /// Advances the island over the substep.
 #[inline]
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let mut remaining = S::from(step.length);
-    for _ in 0..MAX_EVENTS {
+    let is_round = |&node: &usize| step.system.nodes[node].shape.is_round();
+    let most = if step.island.nodes.iter().all(is_round) { MAX_EVENTS } else { MAX_EVENTS_TURNING };
+    for _ in 0..most {
         step.look();
         if closing(step) {
             step.propose(S::zero(), Rebound::Newton);
