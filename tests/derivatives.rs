@@ -5,7 +5,7 @@ mod common;
 use common::model;
 use contact_fmu::engine::derivative::differentiate;
 use contact_fmu::engine::{ContactMode, Dual, State, System, Workspace, advance};
-use contact_fmu::model::{Contact, Model, Surface, SurfaceShape};
+use contact_fmu::model::{Contact, Model, Scheme, Surface, SurfaceShape};
 use contact_fmu::variables::{Causality, Kind, Slot, Variability, Variable, get_real, set_real, table};
 
 const DURATION: f64 = 2e-3;
@@ -172,4 +172,70 @@ fn double_impact_within_the_step() {
     let difference = (shifted(1.0) - shifted(-1.0)) / (2.0 * shift);
     assert!(difference > 4.0);
     assert!((seeded.nodes[0].velocity[2].tangent - difference).abs() < 1e-6);
+}
+
+/// The wheel, at any time of its motion.
+fn wheel(scheme: Scheme) -> Model {
+    let mut model = model("wheel");
+    model.engine.scheme = scheme;
+    model.engine.time_of_impact = scheme == Scheme::MoreauJean;
+    model
+}
+
+const MIDPOINT: Scheme = Scheme::Midpoint { sweeps: 3 };
+
+fn push_wheel(state: &mut State<f64>) {
+    state.inputs[0].value = nalgebra::Vector3::new(0.2, -0.1, 0.3);
+    state.torques[0].value = nalgebra::Vector3::new(-0.1, 0.2, 0.05);
+}
+
+#[test]
+fn wheel_that_slides() {
+    for scheme in [Scheme::MoreauJean, MIDPOINT] {
+        compare(&wheel(scheme), 250, push_wheel, &[ContactMode::Slip]);
+    }
+}
+
+#[test]
+fn wheel_that_rolls() {
+    for scheme in [Scheme::MoreauJean, MIDPOINT] {
+        compare(&wheel(scheme), 1200, push_wheel, &[ContactMode::Stick]);
+    }
+}
+
+#[test]
+fn wheel_in_the_air() {
+    for scheme in [Scheme::MoreauJean, MIDPOINT] {
+        let mut model = wheel(scheme);
+        model.nodes[0].position[2] += 10.0;
+        compare(&model, 20, push_wheel, &[ContactMode::Open]);
+    }
+}
+
+/// The wheel thrown up a little, bouncing.
+fn thrown_wheel(scheme: Scheme) -> Model {
+    let mut model = wheel(scheme);
+    model.nodes[0].position[2] += 0.2;
+    model.contacts[0].restitution = 0.4;
+    model
+}
+
+#[test]
+fn wheel_that_hits_the_floor_within_the_step() {
+    let model = thrown_wheel(Scheme::MoreauJean);
+    let (system, initial) = model.assemble();
+    let falls = (0..)
+        .find(|&steps| after(&system, initial.clone(), steps + 1).contacts[0].normal_impulse > 0.0)
+        .unwrap();
+    compare(&model, falls, push_wheel, &[ContactMode::Open]);
+}
+
+#[test]
+fn wheel_with_a_captured_impact() {
+    let model = thrown_wheel(MIDPOINT);
+    let (system, initial) = model.assemble();
+    let falls = (0..)
+        .find(|&steps| after(&system, initial.clone(), steps + 1).contacts[0].normal_impulse > 0.0)
+        .unwrap();
+    compare(&model, falls, push_wheel, &[ContactMode::Open]);
 }

@@ -4,7 +4,7 @@
 
 use contact_fmu::model::file::{self, MAX_BYTES};
 use contact_fmu::model::validate::MAX_CONTACTS;
-use contact_fmu::model::{Model, NodeShape, Solver, SurfaceShape};
+use contact_fmu::model::{Model, NodeShape, Rotation, Scheme, Solver, SurfaceShape};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -72,6 +72,7 @@ fn defaults_are_filled_in() {
     let engine = &model.engine;
     assert_eq!(engine.step, 1e-3);
     assert_eq!(engine.gravity, [0.0, 0.0, -9.81]);
+    assert_eq!(engine.scheme, Scheme::MoreauJean);
     assert_eq!((engine.theta, engine.gamma), (0.5, 0.5));
     assert!(engine.time_of_impact && engine.correction);
     assert_eq!(engine.solver, Solver::Auto);
@@ -80,6 +81,7 @@ fn defaults_are_filled_in() {
     assert_eq!(model.nodes[0].shape, NodeShape::Sphere { radius: 0.1 });
     assert_eq!(model.nodes[0].position, [0.0, 0.0, 1.0]);
     assert_eq!(model.nodes[0].velocity, [0.0; 3]);
+    assert_eq!(model.nodes[0].rotation, None);
     assert_eq!(model.surfaces[0].position, [0.0; 3]);
     assert_eq!(model.contacts[0].name, "ball_floor");
     assert_eq!((model.contacts[0].restitution, model.contacts[0].mu), (0.0, 0.0));
@@ -151,6 +153,174 @@ fn internal_step_defaults_to_the_communication_step() {
 fn correction_defaults_to_time_of_impact() {
     let model = model(&format!("{MINIMAL}\n[engine]\ntime_of_impact = false\n"));
     assert!(!model.engine.correction);
+}
+
+#[test]
+fn midpoint_has_its_own_defaults() {
+    let model = model(&format!("{MINIMAL}\n[engine]\nscheme = \"midpoint\"\n"));
+    assert_eq!(model.engine.scheme, Scheme::Midpoint { sweeps: 3 });
+    assert!(!model.engine.time_of_impact && model.engine.correction);
+    let model = self::model(&format!(
+        "{MINIMAL}\n[engine]\nscheme = \"midpoint\"\nsweeps = 7\ntime_of_impact = false\ncorrection = false\n"
+    ));
+    assert_eq!(model.engine.scheme, Scheme::Midpoint { sweeps: 7 });
+    assert!(!model.engine.correction);
+}
+
+const WHEEL: &str = r#"[model]
+name = "wheel_on_floor"
+
+[[node]]
+name = "wheel"
+coupling = "owned"
+mass = 1
+inertia = [0.3, 0.6, 0.3]
+shape.disc.radius = 0.5
+position = [0, 0, 1]
+"#;
+
+#[test]
+fn rigid_bodies_are_read() {
+    let node = &model(WHEEL).nodes[0];
+    assert_eq!(node.shape, NodeShape::Disc { radius: 0.5, axis: [0.0, 1.0, 0.0] });
+    let standing =
+        Rotation { inertia: [0.3, 0.6, 0.3], orientation: [1.0, 0.0, 0.0, 0.0], angular_velocity: [0.0; 3] };
+    assert_eq!(node.rotation, Some(standing));
+    let text = WHEEL
+        .replace("shape.disc.radius = 0.5", "shape.disc = { radius = 0.5, axis = [0, 3, 4] }")
+        .replace("position", "angular_velocity = [1, 2, 3]\norientation = [0.0, 0.6001, 0.8, 0.0]\nposition");
+    let node = &model(&text).nodes[0];
+    assert_eq!(node.shape, NodeShape::Disc { radius: 0.5, axis: [0.0, 0.6, 0.8] });
+    let rotation = node.rotation.as_ref().unwrap();
+    assert_eq!(rotation.angular_velocity, [1.0, 2.0, 3.0]);
+    let length: f64 = rotation.orientation.iter().map(|x| x * x).sum();
+    assert!((length - 1.0).abs() < 1e-15 && (rotation.orientation[1] - 0.6).abs() < 1e-4);
+}
+
+#[test]
+fn a_wheel_may_start_on_a_floor_but_not_inside() {
+    let floor = "[[surface]]\nname = \"floor\"\nshape.plane.normal = [0, 0, 1]\n[[contact]]\nbetween = [\"wheel\", \"floor\"]\n";
+    let tilted = format!("{WHEEL}orientation = [0.8660254037844386, 0.5, 0, 0]\n{floor}"); // 60 deg about x
+    model(&tilted.replace("[0, 0, 1]\norientation", "[0, 0, 0.25]\norientation"));
+    let text = error(&tilted.replace("[0, 0, 1]\norientation", "[0, 0, 0.24]\norientation"));
+    assert!(text.starts_with("error: `wheel` starts 0.01 m inside `floor`\n"), "{text}");
+}
+
+const MOMENTS: &str =
+    "add `inertia`, the three principal moments of inertia in kg.m2; a solid sphere has 0.4 mass radius^2";
+
+#[test]
+fn rotation_without_inertia() {
+    assert_eq!(
+        error_with("shape.sphere.radius = 0.1", "shape.disc = { radius = 0.1 }"),
+        expected(
+            "a disc needs `inertia`: without it, the node is a point mass",
+            8,
+            "shape.disc = { radius = 0.1 }",
+            "shape",
+            MOMENTS
+        )
+    );
+    for (key, value) in [("orientation", "[1, 0, 0, 0]"), ("angular_velocity", "[0, 0, 0]")] {
+        let line = format!("{key} = {value}");
+        assert_eq!(
+            error_with("mass = 1", &format!("mass = 1\n{line}")),
+            expected(
+                &format!("`{key}` needs `inertia`: without it, the node is a point mass"),
+                8,
+                &line,
+                value,
+                MOMENTS
+            )
+        );
+    }
+}
+
+#[test]
+fn impossible_inertia() {
+    assert_eq!(
+        error(&WHEEL.replace("[0.3, 0.6, 0.3]", "[0.3, 0.61, 0.3]")),
+        expected(
+            "no body has these moments of inertia: one is larger than the other two together",
+            8,
+            "inertia = [0.3, 0.61, 0.3]",
+            "[0.3, 0.61, 0.3]",
+            "a flat disc has m r^2/4, m r^2/2, m r^2/4 with the largest along its axis"
+        )
+    );
+    let text = error(&WHEEL.replace("[0.3, 0.6, 0.3]", "[0.3, 0, 0.3]"));
+    assert!(text.starts_with("error: `inertia[2]` must be above 0, found 0\n"), "{text}");
+    let text = error(&WHEEL.replace("[0.3, 0.6, 0.3]", "0.3"));
+    assert!(
+        text.starts_with("error: `inertia` must be an array of 3 numbers, found the number 0.3\n"),
+        "{text}"
+    );
+    // Flat up to rounding, and huge.
+    model(&WHEEL.replace("[0.3, 0.6, 0.3]", "[0.1, 0.3, 0.2]"));
+    model(&WHEEL.replace("[0.3, 0.6, 0.3]", "[1e308, 1e308, 1e308]"));
+}
+
+#[test]
+fn orientation_that_is_no_rotation() {
+    for (given, length) in [("[0, 0, 0, 0]", "0"), ("[1, 1, 0, 0]", "1.41421"), ("[0, 0, 0, 0.99]", "0.99")] {
+        let line = format!("orientation = {given}");
+        assert_eq!(
+            error(&format!("{WHEEL}{line}\n")),
+            expected(
+                &format!("`orientation` must have length 1, found {length}"),
+                11,
+                &line,
+                given,
+                "a turn by an angle a about the x axis is [cos(a/2), sin(a/2), 0.0, 0.0]"
+            )
+        );
+    }
+}
+
+#[test]
+fn disc_without_a_direction() {
+    assert_eq!(
+        error(&WHEEL.replace("shape.disc.radius = 0.5", "shape.disc = { radius = 0.5, axis = [0, 0, 0] }")),
+        expected(
+            "`axis` must not be zero: it has no direction",
+            9,
+            "shape.disc = { radius = 0.5, axis = [0, 0, 0] }",
+            "[0, 0, 0]",
+            "a wheel on a floor has axis = [0.0, 1.0, 0.0]"
+        )
+    );
+}
+
+#[test]
+fn keys_of_the_other_scheme() {
+    for (scheme, line, message, hint) in [
+        (
+            "moreau-jean",
+            "sweeps = 3",
+            "`sweeps` has no meaning with scheme \"moreau-jean\"",
+            "leave it out, or write scheme = \"midpoint\"",
+        ),
+        (
+            "midpoint",
+            "theta = 0.5",
+            "`theta` has no meaning with scheme \"midpoint\"",
+            "leave it out, or write scheme = \"moreau-jean\"",
+        ),
+        (
+            "midpoint",
+            "time_of_impact = true",
+            "scheme \"midpoint\" cannot split steps at impacts",
+            "leave `time_of_impact` out, or write scheme = \"moreau-jean\"",
+        ),
+    ] {
+        let value = line.split(" = ").nth(1).unwrap();
+        assert_eq!(
+            error(&format!("{MINIMAL}[engine]\nscheme = \"{scheme}\"\n{line}\n")),
+            expected(message, 19, line, value, hint)
+        );
+    }
+    let text = error(&format!("{MINIMAL}[engine]\nscheme = \"midpoint\"\nsweeps = 0\n"));
+    assert!(text.starts_with("error: `sweeps` must be from 1 to 100, found 0\n"), "{text}");
 }
 
 #[test]
@@ -935,6 +1105,7 @@ fn schema_describes_what_is_read() {
     assert_eq!(node["required"], serde_json::json!(["name", "coupling", "mass"]));
     assert_eq!(node["properties"]["mass"]["type"], "number");
     assert_eq!(node["properties"]["mass"]["exclusiveMinimum"], 0.0);
+    assert_eq!(node["properties"]["inertia"]["items"]["exclusiveMinimum"], 0.0);
     assert!(node["properties"].get("latency").is_none());
     assert_eq!(schema["properties"]["engine"]["properties"]["tolerance"]["default"], 1e-10);
     assert_documented(schema, "");
@@ -950,7 +1121,8 @@ fn assert_documented(schema: &serde_json::Value, path: &str) {
     }
     for (key, property) in schema["properties"].as_object().into_iter().flatten() {
         let path = format!("{path}.{key}");
-        let is_variant = ["sphere", "plane", "cone"].contains(&key.as_str());
+        let is_variant =
+            ["sphere", "disc", "plane", "cone", "facets", "box", "bristle"].contains(&key.as_str());
         assert!(is_variant || property["description"].is_string(), "{path}");
         assert_documented(property, &path);
     }

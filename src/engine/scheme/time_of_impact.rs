@@ -17,8 +17,8 @@ use nalgebra::Vector3;
 
 /// Impacts and intervals that one substep may be split into.
 const MAX_EVENTS: u32 = 512;
-/// After so many of them bounces are closed whatever the restitution.
-const CROWDED: u32 = MAX_EVENTS / 2;
+/// The same where the touching point depends on the orientation: it may jump from side to side without end.
+const MAX_EVENTS_TURNING: u32 = 32;
 
 /// Times that the way to an impact is looked at again.
 const MAX_CUTS: u32 = 16;
@@ -29,8 +29,11 @@ const SAME_TIME: f64 = 1.0 - 1e-12;
 #[inline]
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let mut remaining = S::from(step.length);
-    for event in 0..MAX_EVENTS {
-        step.crowded = event >= CROWDED;
+    let is_round = |&node: &usize| step.system.nodes[node].shape.is_round();
+    let most = if step.island.nodes.iter().all(is_round) { MAX_EVENTS } else { MAX_EVENTS_TURNING };
+    for event in 0..most {
+        // After half of them bounces are closed whatever the restitution.
+        step.crowded = event >= most / 2;
         step.look();
         if closing(step) {
             step.propose_impact(S::zero());
