@@ -8,7 +8,7 @@ use contact_fmu::engine::{
     BoxedProblem, ConeProblem, LcpScratch, LcpSettings, LcpSolver, Solvable, SolverChoice, SolverScratch,
     SolverSettings, Status, complementarity_solve,
 };
-use nalgebra::{Matrix3, Matrix3x6, Matrix6, SVector, Vector3, Vector6};
+use nalgebra::{Matrix3, Matrix3x6, Matrix6, Vector3, Vector6};
 
 type Memory = bristle::Memory<f64>;
 
@@ -141,7 +141,6 @@ impl Law for Cone {
 
 /// What is compared: one row a step.
 struct Sample {
-    position: Vector3<f64>,
     force: Vector3<f64>,
     slip: [f64; 2],
 }
@@ -166,7 +165,7 @@ fn simulate(law: &mut dyn Law, h: f64) -> Vec<Sample> {
         let slip = j * after;
         q += v * h;
         v = after;
-        samples.push(Sample { position: SVector::from([q[0], q[1], q[2]]), force, slip: [slip[1], slip[2]] });
+        samples.push(Sample { force, slip: [slip[1], slip[2]] });
     }
     samples
 }
@@ -200,32 +199,39 @@ fn deviations(samples: &[Sample], ideal: &[Sample]) -> (f64, f64) {
     (100.0 * force, root_mean_square(sliding.map(misalignment)))
 }
 
+struct Case {
+    name: &'static str,
+    law: Box<dyn Law>,
+    /// Accepted deviation of the force, in percent.
+    force: std::ops::Range<f64>,
+    /// Accepted misalignment, in degrees.
+    angle: std::ops::Range<f64>,
+}
+
 #[test]
 fn laws_deviate_from_coulomb_as_the_paper_says() {
     let ideal = simulate(&mut Cone(SolverScratch::default()), 1e-4);
     let law = bristle::Bristle { stiffness: 1e10, threshold: 0.01 };
-    let mut runs: [(&str, Box<dyn Law>, [f64; 2], [f64; 2]); 3] = [
-        (
-            "bristle",
-            Box::new(Bounded(move |last: &Memory, slip, h| bristle::rows(&law, MU, last, slip, h))),
-            [1.4, 2.1],
-            [0.5, 0.8],
-        ),
-        ("facets", Box::new(Polyhedral(4)), [3.6, 4.1], [12.0, 13.5]),
-        (
-            "box",
-            Box::new(Bounded(|last: &Memory, _, _| box_friction::rows(MU, last.normal))),
-            [9.5, 10.0],
-            [13.5, 14.5],
-        ),
+    let cases = [
+        Case {
+            name: "bristle",
+            law: Box::new(Bounded(move |last: &Memory, slip, h| bristle::rows(&law, MU, last, slip, h))),
+            force: 1.4..2.1,
+            angle: 0.5..0.8,
+        },
+        Case { name: "facets", law: Box::new(Polyhedral(4)), force: 3.6..4.1, angle: 12.0..13.5 },
+        Case {
+            name: "box",
+            law: Box::new(Bounded(|last: &Memory, _, _| box_friction::rows(MU, last.normal))),
+            force: 9.5..10.0,
+            angle: 13.5..14.5,
+        },
     ];
-    for (name, law, force_range, angle_range) in &mut runs {
+    for Case { name, mut law, force: force_range, angle: angle_range } in cases {
         let samples = simulate(law.as_mut(), 1e-3);
         let (force, angle) = deviations(&samples, &ideal);
         println!("{name}: force {force:.2} %, misalignment {angle:.2} deg");
-        assert!((force_range[0]..force_range[1]).contains(&force), "{name}: {force}");
-        assert!((angle_range[0]..angle_range[1]).contains(&angle), "{name}: {angle}");
+        assert!(force_range.contains(&force), "{name}: {force}");
+        assert!(angle_range.contains(&angle), "{name}: {angle}");
     }
-    let end = ideal.last().unwrap().position;
-    assert!((end - Vector3::new(0.0, 0.0, 0.0)).norm() > 5.0);
 }

@@ -60,10 +60,10 @@ pub fn assemble(
             problem.m[pair[1]] = turned[1];
         }
         let turned = turn([problem.q[at + 1], problem.q[at + 2]], rows.direction);
-        for k in 0..2 {
+        for (k, velocity) in turned.into_iter().enumerate() {
             let row = at + 1 + k;
             problem.m[row * size + row] += rows.compliance[k];
-            problem.q[row] = turned[k] - rows.compliance[k] * rows.preload[k];
+            problem.q[row] = velocity - rows.compliance[k] * rows.preload[k];
             problem.lower[row] = -rows.bound;
             problem.upper[row] = rows.bound;
         }

@@ -149,14 +149,11 @@ fn jacobian(problem: &MixedProblem<f64>, r: &[f64], matrix: &mut Matrix) {
 /// Derivative of the projection at `y`, rows by results.
 fn slope(friction: &Friction<f64>, mu: f64, y: [f64; 3]) -> [[f64; 3]; 3] {
     let lifted = friction.map(Dual::from);
-    let mut slope = [[0.0; 3]; 3];
-    for column in 0..3 {
+    let columns: [[f64; 3]; 3] = std::array::from_fn(|column| {
         let seeded = std::array::from_fn(|k| Dual { value: y[k], tangent: f64::from(u8::from(k == column)) });
-        for (row, result) in project(&lifted, Dual::from(mu), seeded).into_iter().enumerate() {
-            slope[row][column] = result.tangent;
-        }
-    }
-    slope
+        project(&lifted, Dual::from(mu), seeded).map(|result| result.tangent)
+    });
+    std::array::from_fn(|row| columns.map(|column| column[row]))
 }
 
 /// Solves a mixed problem with tangents: the answer to the values, and its derivative on the active set found.
