@@ -13,6 +13,8 @@ mod dense;
 mod enumeration;
 mod factor;
 mod fischer;
+#[cfg(test)]
+mod fixtures;
 mod lemke;
 mod mixed;
 mod newton;
@@ -88,6 +90,7 @@ pub struct SolverScratch {
 #[derive(Debug, Default)]
 struct Scratch {
     best: Vec<[f64; 3]>,
+    best_of_all: Vec<[f64; 3]>,
     centre: Vec<[f64; 3]>,
     newton: newton::NewtonScratch,
 }
@@ -102,6 +105,7 @@ impl SolverScratch {
             part: Component::with_capacity(contacts, blocks),
             work: Scratch {
                 best: Vec::with_capacity(contacts),
+                best_of_all: Vec::with_capacity(contacts),
                 centre: Vec::with_capacity(contacts),
                 newton: newton::NewtonScratch::with_capacity(contacts.min(LIKELY_DENSE)),
             },
@@ -164,6 +168,7 @@ pub fn solve_cone(
                 let share = (members.len() as f64 / contacts).sqrt();
                 let goal = MARGIN * settings.tolerance * scale * share;
                 part.gather(problem, r, members, parts.position(), goal);
+                part.drop_bad_guess();
                 let effort = match settings.choice {
                     SolverChoice::Auto => auto::solve(part, limit, work),
                     SolverChoice::Nsgs => nsgs::solve(part, limit, work),
@@ -270,5 +275,44 @@ impl Solvable for Dual {
         scratch: &mut SolverScratch,
     ) -> Report {
         mixed::solve_dual(problem, r, settings, scratch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fixtures::{TWISTS, box_on_corners};
+    use super::*;
+
+    #[test]
+    fn tangents_of_hyperstatic_contact_satisfy_the_equations() {
+        let values = box_on_corners(TWISTS[0], 0.4);
+        let mut problem = ConeProblem::<Dual>::default();
+        problem.reset(4);
+        for contact in 0..4 {
+            for (column, block) in values.w.row(contact) {
+                let block = block.map(|row| row.map(Dual::from));
+                if column == contact {
+                    problem.w.begin_row(block);
+                } else {
+                    problem.w.push(column, block);
+                }
+            }
+            problem.mu[contact] = Dual::from(0.4);
+        }
+        // The box is pushed along x: all corners stick, hence velocities after the impulse stay zero.
+        let pushed = box_on_corners([1.0, 0.0, 0.0, 0.0, 0.0, 0.0], 0.4);
+        for (q, (&value, &tangent)) in problem.q.iter_mut().zip(values.q.iter().zip(&pushed.q)) {
+            *q = Dual { value, tangent };
+        }
+        let settings = SolverSettings { choice: SolverChoice::Auto, tolerance: 1e-12, max_iterations: 100 };
+        let mut r = vec![Dual::from(0.0); 12];
+        let report = Dual::solve(&problem, &mut r, &settings, &mut SolverScratch::default());
+        assert_eq!(report.status, Status::Solved);
+        for contact in 0..4 {
+            for u in problem.velocity(contact, &r) {
+                assert!(u.value.abs() < 1e-11 && u.tangent.abs() < 1e-11, "{u:?}");
+            }
+        }
+        assert!(r.iter().any(|r| r.tangent.abs() > 0.1));
     }
 }

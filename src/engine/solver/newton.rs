@@ -205,3 +205,40 @@ fn solve_sparse(
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixtures::{TWISTS, box_on_corners, impulses, part_of};
+    use super::*;
+    use crate::engine::problem::residual::natural_residual;
+
+    #[test]
+    fn hyperstatic_contact_takes_few_iterations() {
+        for twist in TWISTS {
+            let problem = box_on_corners(twist, 0.4);
+            let mut part = part_of(&problem, 1e-12);
+            let effort = solve(&mut part, 30, &mut Scratch::default());
+            assert!(effort.solved && effort.iterations <= 8, "{twist:?}: {effort:?}");
+            let r = impulses(&part);
+            assert!(natural_residual(&problem, &r) <= 1e-12);
+            assert!(r.iter().all(|r| r.abs() < 10.0), "no impulses that do nothing: {r:?}");
+        }
+    }
+
+    #[test]
+    fn sparse_and_dense_steps_agree() {
+        let problem = box_on_corners(TWISTS[1], 0.4);
+        let (mut one, mut other) = (part_of(&problem, 1e-12), part_of(&problem, 1e-12));
+        let mut scratch = NewtonScratch::default();
+        for _ in 0..3 {
+            find_modes(&one, 1e-3, None, &mut scratch);
+            assert!(solve_dense(&mut one, 1e-3, None, &mut scratch));
+            assert!(solve_sparse(&mut other, 1e-3, None, &mut scratch));
+            for (one, other) in one.r.iter().flatten().zip(other.r.iter().flatten()) {
+                assert!((one - other).abs() < 1e-9, "{one} {other}");
+            }
+            one.refresh();
+            other.refresh();
+        }
+    }
+}
