@@ -3,6 +3,7 @@
 mod common;
 
 use common::*;
+use contact_fmu::model::Scheme;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -37,11 +38,23 @@ static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn set_step_get_allocate_nothing() {
-    let fmu = Fmu::new(&bouncing_ball());
-    let slave = Slave::started(&fmu);
+    assert_no_allocation(&Fmu::new(&bouncing_ball()), "ball.f_ext[1]");
+}
+
+#[test]
+fn neither_do_rigid_bodies() {
+    let mut model = wheel();
+    assert_no_allocation(&Fmu::new(&model), "wheel.t_ext[1]");
+    model.engine.scheme = Scheme::MoreauJean;
+    model.engine.time_of_impact = true;
+    assert_no_allocation(&Fmu::new(&model), "wheel.t_ext[1]");
+}
+
+fn assert_no_allocation(fmu: &Fmu, input: &str) {
+    let slave = Slave::started(fmu);
     slave.steps(0..10, 1e-3);
     let mut state = slave.save();
-    let (input, outputs) = (fmu.reference("ball.f_ext[1]"), fmu.reals());
+    let (input, outputs) = (fmu.reference(input), fmu.reals());
     let mut values = vec![0.0; outputs.len()];
     let before = COUNT.get();
     for k in 10..5000 {
