@@ -1,7 +1,8 @@
-//! With the feature `cli`: provides the libraries that the builder packs into FMUs.
+//! With the feature `cli`: provides the libraries that the builder packs into FMUs, and the list of example models.
 //!
 //! Builds `fmu-template` for the target by a nested cargo, or takes the libraries of the folder that
-//! `FMU_RUNTIME_DIR` names (`linux64/`, `win64/`, ...), and writes `$OUT_DIR/runtimes.rs`, which embeds them.
+//! `FMU_RUNTIME_DIR` names (`linux64/`, `win64/`, ...), and writes `$OUT_DIR/runtimes.rs`, which embeds them. `$OUT_DIR/examples.rs` embeds
+//! `models/*/model.toml`.
 //! Without the feature there is nothing to do: that is the nested build itself.
 
 use std::env;
@@ -62,7 +63,8 @@ fn run() -> Result<(), Box<dyn Error>> {
         Some(folder) => given_libraries(Path::new(&folder))?,
         None => vec![build_library(&out)?],
     };
-    embed(&libraries, &out)
+    embed(&libraries, &out)?;
+    embed_examples(&out)
 }
 
 fn path_variable(name: &str) -> Result<PathBuf, Box<dyn Error>> {
@@ -216,5 +218,28 @@ fn embed(libraries: &[(&'static Platform, PathBuf)], out: &Path) -> Result<(), B
     }
     source.push_str("];\n");
     fs::write(out.join("runtimes.rs"), source)?;
+    Ok(())
+}
+
+/// Writes the source file that embeds every model below `models`, in the order of their names.
+fn embed_examples(out: &Path) -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=models");
+    let mut models = Vec::new();
+    for entry in fs::read_dir(path_variable("CARGO_MANIFEST_DIR")?.join("models"))? {
+        let entry = entry?;
+        let model = entry.path().join("model.toml");
+        if model.exists() {
+            let name = entry.file_name().into_string().map_err(|name| format!("{name:?} is not UTF-8"))?;
+            models.push((name, model));
+        }
+    }
+    models.sort();
+    let mut source = String::from("/// Every example, in the order of their names.\n");
+    source.push_str("pub static EXAMPLES: &[Example] = &[\n");
+    for (name, model) in models {
+        writeln!(source, "    Example {{ name: {name:?}, text: include_str!({model:?}) }},")?;
+    }
+    source.push_str("];\n");
+    fs::write(out.join("examples.rs"), source)?;
     Ok(())
 }

@@ -7,6 +7,8 @@
 #[cfg(feature = "cli")]
 pub mod description;
 pub mod engine;
+#[cfg(feature = "cli")]
+pub mod examples;
 pub mod log_categories;
 #[cfg(feature = "cli")]
 pub mod master;
@@ -15,4 +17,6 @@ pub mod model;
 pub mod output_file;
 #[cfg(feature = "cli")]
 pub mod package;
+#[cfg(feature = "cli")]
+pub mod problem_file;
 pub mod variables;

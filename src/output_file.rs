@@ -58,7 +58,8 @@ impl Write for OutputFile {
     }
 }
 
-fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
+/// A temporary file in the folder of `path`, with the permissions of any new file.
+pub fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -67,5 +68,13 @@ fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
     // Less what the user's umask takes away; a temporary file is private otherwise.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.prefix(".contact-fmu-").tempfile_in(folder)
+    builder.prefix(".contact-fmu-").tempfile_in(folder).map_err(|error| {
+        // Without the path of the temporary file, which tells the user nothing.
+        match error.kind() {
+            io::ErrorKind::NotFound => {
+                io::Error::new(error.kind(), format!("there is no folder {}", folder.display()))
+            }
+            kind => io::Error::new(kind, format!("no file can be made in {}: {kind}", folder.display())),
+        }
+    })
 }

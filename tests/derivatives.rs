@@ -116,7 +116,7 @@ fn corner(mu: [f64; 2]) -> Model {
         position: [0.2 - 0.2 * 0.8, 0.0, 0.2 - 0.2 * 0.6],
     });
     let name = "ball_wall".into();
-    model.contacts.push(Contact { name, node: 0, surface: 1, restitution: 0.5, mu: 0.0 });
+    model.contacts.push(Contact { name, surface: 1, restitution: 0.5, ..model.contacts[0].clone() });
     for (contact, mu) in model.contacts.iter_mut().zip(mu) {
         contact.mu = mu;
     }

@@ -7,11 +7,13 @@ mod support;
 use contact_fmu::description::read::read;
 use contact_fmu::description::write::{GENERATION_TOOL, write};
 use contact_fmu::description::{Causality, Initial, ModelDescription, Value, Variability, VariableType};
+use contact_fmu::examples;
 use contact_fmu::model::Model;
 use contact_fmu::package::guid::guid;
 use contact_fmu::variables::{self, Kind};
 use std::collections::BTreeSet;
-use support::{MODELS, OTHER_TOOL_DESCRIPTION, model};
+use std::time::Instant;
+use support::{OTHER_TOOL_DESCRIPTION, model};
 
 fn round_trip(model: &Model) -> ModelDescription {
     let xml = write(model, &variables::table(model), &guid(model));
@@ -20,7 +22,7 @@ fn round_trip(model: &Model) -> ModelDescription {
 
 #[test]
 fn what_is_written_reads_back() {
-    for name in MODELS {
+    for name in examples::names() {
         let model = model(name).model;
         let description = round_trip(&model);
         assert_eq!(description.model_name, model.name);
@@ -66,7 +68,7 @@ fn capabilities_are_told() {
 
 #[test]
 fn start_values_are_where_the_standard_wants_them() {
-    for name in MODELS {
+    for name in examples::names() {
         for variable in round_trip(&model(name).model).model_variables {
             let name = &variable.name;
             match variable.causality {
@@ -92,8 +94,29 @@ fn start_values_are_where_the_standard_wants_them() {
 }
 
 #[test]
+fn bounds_are_told_where_there_are_some() {
+    let description = round_trip(&model("bouncing_ball").model);
+    for (name, min, max) in [
+        ("ball.mass", Some(0.0), None),
+        ("ball_floor.restitution", Some(0.0), Some(1.0)),
+        ("ball_floor.gap", None, None),
+        ("ball_floor.f_n", Some(0.0), None),
+        ("ball_floor.impulse", Some(0.0), None),
+        ("ball_floor.slip", Some(0.0), None),
+        ("ball_floor.state", Some(0.0), Some(2.0)),
+        ("engine.iterations", Some(0.0), None),
+        ("engine.residual", Some(0.0), None),
+        ("engine.penetration", Some(0.0), None),
+        ("engine.energy", None, None),
+    ] {
+        let variable = description.variable(name).expect(name);
+        assert_eq!((variable.min, variable.max), (min, max), "{name}");
+    }
+}
+
+#[test]
 fn exactly_the_units_in_use_are_defined() {
-    for name in MODELS {
+    for name in examples::names() {
         let description = round_trip(&model(name).model);
         let used: BTreeSet<&str> =
             description.model_variables.iter().filter_map(|variable| variable.unit.as_deref()).collect();
@@ -109,7 +132,7 @@ fn exactly_the_units_in_use_are_defined() {
 
 #[test]
 fn the_structure_lists_outputs_and_initial_unknowns() {
-    for name in MODELS {
+    for name in examples::names() {
         let description = round_trip(&model(name).model);
         let positions = |wanted: &dyn Fn(usize) -> bool| -> Vec<u32> {
             (1..=description.model_variables.len())
@@ -275,4 +298,24 @@ fn latin_1_is_read_where_it_is_declared() {
     let undeclared = text.replace("ISO-8859-1", "UTF-8");
     let bytes: Vec<u8> = undeclared.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
     assert!(read(&bytes).unwrap_err().message.contains("not UTF-8"));
+}
+
+#[test]
+fn ten_thousand_contacts_are_described_in_linear_time() {
+    let described = |nodes: usize| {
+        let mut model = model("bouncing_ball").model;
+        model.nodes = vec![model.nodes[0].clone(); nodes];
+        model.contacts = vec![model.contacts[0].clone(); nodes];
+        for index in 0..nodes {
+            model.nodes[index].name = format!("node{index}");
+            model.contacts[index].name = format!("contact{index}");
+            model.contacts[index].node = index;
+        }
+        let start = Instant::now();
+        let xml = write(&model, &variables::table(&model), "{}");
+        assert!(xml.len() > 1000 * nodes);
+        start.elapsed()
+    };
+    let (some, many) = (described(1_000), described(10_000));
+    assert!(many < some * 40, "1 000 in {some:?}, 10 000 in {many:?}");
 }

@@ -835,12 +835,47 @@ fn planned_keys_and_values() {
         ("[[surface]]", "[engine]\nscheme = \"hht\"\n[[surface]]", "`scheme` = \"hht\""),
         ("[[surface]]", "[engine]\nsolver = \"lemke\"\n[[surface]]", "`solver` = \"lemke\""),
         ("[0, 0, 1]\n\n[[contact]]", "[0, 0, 1]\nmotion = \"input\"\n[[contact]]", "`motion` = \"input\""),
-        ("\"floor\"]", "\"floor\"]\nfriction.facets.mu = 1", "`facets` in `friction`"),
-        ("\"floor\"]", "\"floor\"]\nnormal_stiffness = 1", "`normal_stiffness` in [[contact]]"),
+        ("\"floor\"]", "\"floor\"]\ncompliance.hertz.stiffness = 1", "`compliance` in [[contact]]"),
     ] {
         let text = error_with(from, to);
         assert!(text.starts_with(&format!("error: this version does not support {what} yet\n")), "{text}");
     }
+}
+
+#[test]
+fn friction_laws() {
+    let friction = |law: &str| format!("\"floor\"]\n{law}");
+    for law in [
+        "friction.facets = { mu = 0.3 }",
+        "friction.facets = { mu = 0.3, facets = 4, aligned = false, outer = true }",
+        "friction.box = { mu = 0.3, iterations = 2 }",
+        "friction.bristle = { mu = 0.3, stiffness = 1e9, threshold = 0.01, iterations = 1 }",
+        "friction.bristle.mu = 0.3\nnormal_stiffness = 1e8",
+    ] {
+        let source = MINIMAL.replace("\"floor\"]", &friction(law));
+        assert!(file::parse(&source, "m.toml").is_ok(), "{law}");
+    }
+    for (law, fault) in [
+        (
+            "friction.facets = { mu = 0.3, facets = 3 }",
+            "`friction.facets.facets` must be from 4 to 1000, found 3",
+        ),
+        ("friction.box.mu = -0.1", "`friction.box.mu` must be at least 0, found -0.1"),
+        ("normal_stiffness = 0", "`normal_stiffness` must be above 0, found 0"),
+        (
+            "friction.bristle = { mu = 0.3, stiffness = 1e3 }",
+            "the bristle is too soft: under the node's own weight it would start and stop sliding by itself",
+        ),
+    ] {
+        let text = error_with("\"floor\"]", &friction(law));
+        assert!(text.starts_with(&format!("error: {fault}\n")), "{text}");
+    }
+    let midpoint = MINIMAL.replace("\"floor\"]", &friction("friction.box.mu = 0.1"));
+    let text = error(&format!("{midpoint}[engine]\nscheme = \"midpoint\"\n"));
+    assert!(
+        text.starts_with("error: scheme \"midpoint\" has cone friction and rigid normals only"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -1086,7 +1121,8 @@ fn assert_documented(schema: &serde_json::Value, path: &str) {
     }
     for (key, property) in schema["properties"].as_object().into_iter().flatten() {
         let path = format!("{path}.{key}");
-        let is_variant = ["sphere", "disc", "plane", "cone"].contains(&key.as_str());
+        let is_variant =
+            ["sphere", "disc", "plane", "cone", "facets", "box", "bristle"].contains(&key.as_str());
         assert!(is_variant || property["description"].is_string(), "{path}");
         assert_documented(property, &path);
     }

@@ -317,8 +317,8 @@ fn midpoint_is_of_order_two() {
         position_errors(&model, step)
     });
     for pair in errors.windows(2) {
-        for part in 0..2 {
-            let order = (pair[0][part] / pair[1][part]).log2();
+        for (coarse, fine) in pair[0].into_iter().zip(pair[1]) {
+            let order = (coarse / fine).log2();
             assert!((1.8..2.3).contains(&order), "order {order} from {errors:?}");
         }
     }

@@ -152,8 +152,8 @@ pub fn setup_experiment(
     if !start.is_finite() {
         return Err(Refusal::error(format!("startTime is {start}: give a finite number")));
     }
-    if stop_defined != fmi2False && (stop.is_nan() || stop <= start) {
-        return Err(Refusal::error(format!("stopTime {stop} is not after startTime {start}")));
+    if stop_defined != fmi2False && (stop.is_nan() || stop < start) {
+        return Err(Refusal::error(format!("stopTime {stop} is before startTime {start}")));
     }
     instance.run.state.time = start;
     OK

@@ -1,5 +1,6 @@
 //! `contact-fmu check`.
 
+use super::message;
 use contact_fmu::model::file;
 use std::path::PathBuf;
 
@@ -17,13 +18,13 @@ pub struct Arguments {
 /// Checks the model file and says what it holds on stderr.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
     let model = file::read(&arguments.model)?.model;
-    eprintln!(
+    message(&format!(
         "ok: {}: {}, {}, {}",
         model.name,
         count(model.nodes.len(), "node"),
         count(model.surfaces.len(), "surface"),
         count(model.contacts.len(), "contact"),
-    );
+    ));
     Ok(())
 }
 

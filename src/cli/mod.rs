@@ -6,6 +6,7 @@ mod inspect;
 mod new;
 mod schema;
 mod simulate;
+mod solve;
 
 use clap::{Parser, Subcommand};
 use contact_fmu::master::FmuError;
@@ -30,9 +31,10 @@ enum Command {
     Simulate(simulate::Arguments),
     Inspect(inspect::Arguments),
     Schema(schema::Arguments),
+    Solve(solve::Arguments),
 }
 
-/// Runs the command line: 0 done, 1 the model or FMU is at fault, 2 wrong usage (by clap).
+/// Runs the command line: 0 done, 1 the model, FMU or problem is at fault, 2 wrong usage (by clap).
 pub fn run() -> ExitCode {
     let result = match CommandLine::parse().command {
         Command::New(arguments) => new::run(arguments),
@@ -41,6 +43,7 @@ pub fn run() -> ExitCode {
         Command::Simulate(arguments) => simulate::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
+        Command::Solve(arguments) => solve::run(arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

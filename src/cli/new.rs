@@ -1,21 +1,14 @@
 //! `contact-fmu new`.
 
 use anyhow::{Context, bail};
-use contact_fmu::model::diagnostics::suggestion;
+use clap::builder::PossibleValuesParser;
+use contact_fmu::examples::{self, EXAMPLES, Example};
 use contact_fmu::model::validate::model_name_fault;
+use contact_fmu::output_file::temporary_beside;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Name and text of the models that can be copied.
-const EXAMPLES: [(&str, &str); 5] = [
-    ("bouncing_ball", include_str!("../../models/bouncing_ball/model.toml")),
-    ("double_impact", include_str!("../../models/double_impact/model.toml")),
-    ("resting_block", include_str!("../../models/resting_block/model.toml")),
-    ("tilted_plane", include_str!("../../models/tilted_plane/model.toml")),
-    ("tilted_plane_friction", include_str!("../../models/tilted_plane_friction/model.toml")),
-];
-
-const STARTER: (&str, &str) = ("starter", include_str!("starter.toml"));
+const STARTER: Example = Example { name: "starter", text: include_str!("starter.toml") };
 
 /// Write a commented starter model file.
 #[derive(clap::Args)]
@@ -24,64 +17,45 @@ const STARTER: (&str, &str) = ("starter", include_str!("starter.toml"));
 )]
 pub struct Arguments {
     /// Name of the model, or path of its file; NAME.toml must not exist yet.
+    #[arg(value_parser = model_path)]
     name: PathBuf,
-    /// Copy an example instead: bouncing_ball, double_impact, resting_block, tilted_plane, tilted_plane_friction.
-    #[arg(long, value_name = "EXAMPLE")]
+    /// Copy an example instead.
+    #[arg(long, value_name = "EXAMPLE", value_parser = PossibleValuesParser::new(examples::names()))]
     like: Option<String>,
 }
 
 /// Writes the file and prints its path on stdout.
-pub fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let template = match &arguments.like {
-        None => STARTER,
-        Some(like) => example(like)?,
-    };
-    let path = with_toml_extension(arguments.name);
-    let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    if let Some(fault) = model_name_fault(&name) {
-        bail!("the model name `{name}` {fault}");
-    }
-    write_new(&path, &renamed(template, &name))?;
+pub fn run(Arguments { name: path, like }: Arguments) -> anyhow::Result<()> {
+    let example = like.and_then(|like| EXAMPLES.iter().find(|example| example.name == like));
+    write_new(&path, &renamed(example.unwrap_or(&STARTER), &model_name(&path)))?;
     writeln!(std::io::stdout().lock(), "{}", path.display())?;
     Ok(())
 }
 
-fn example(name: &str) -> anyhow::Result<(&'static str, &'static str)> {
-    let found = EXAMPLES.into_iter().find(|(example, _)| *example == name);
-    found.with_context(|| {
-        let names = EXAMPLES.map(|(example, _)| example);
-        format!("there is no example `{name}`\nhint: {}", suggestion(name, &names, "", "examples"))
-    })
-}
-
-fn with_toml_extension(name: PathBuf) -> PathBuf {
-    if name.extension().is_some_and(|extension| extension == "toml") {
-        name
-    } else {
-        let mut name = name.into_os_string();
-        name.push(".toml");
-        name.into()
+/// The path of the model file that a name or path stands for.
+fn model_path(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(if text.ends_with(".toml") { text.to_owned() } else { format!("{text}.toml") });
+    let name = model_name(&path);
+    match model_name_fault(&name) {
+        Some(fault) => Err(format!("the model name `{name}` {fault}")),
+        None => Ok(path),
     }
 }
 
+fn model_name(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 /// The text of a template with the model called `name`.
-fn renamed((template, text): (&str, &str), name: &str) -> String {
+fn renamed(Example { name: template, text }: &Example, name: &str) -> String {
     text.replacen(&format!("name = \"{template}\""), &format!("name = \"{name}\""), 1)
         .replace(&format!(" {template}.toml"), &format!(" {name}.toml"))
 }
 
 /// Writes a file that must not exist yet: whole or not at all.
 fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        // As any new file; temporary ones are private.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
     let cannot_write = || format!("cannot write {}", path.display());
-    let mut file = builder.tempfile_in(folder).with_context(cannot_write)?;
+    let mut file = temporary_beside(path).with_context(cannot_write)?;
     file.write_all(text.as_bytes()).with_context(cannot_write)?;
     match file.persist_noclobber(path) {
         Ok(_) => Ok(()),
@@ -99,7 +73,7 @@ mod tests {
 
     #[test]
     fn every_template_is_valid_under_a_new_name() {
-        for template in EXAMPLES.into_iter().chain([STARTER]) {
+        for template in EXAMPLES.iter().chain([&STARTER]) {
             let model = file::parse(&renamed(template, "renamed"), "new.toml").unwrap();
             assert_eq!(model.name, "renamed");
         }

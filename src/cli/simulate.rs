@@ -28,10 +28,10 @@ pub struct Arguments {
     #[arg(value_name = "X.fmu|MODEL.toml")]
     fmu: PathBuf,
     /// Stop time in s; the FMU's default when left out.
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", value_parser = finite, allow_negative_numbers = true)]
     stop: Option<f64>,
     /// Communication step in s; the FMU's default when left out.
-    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true)]
     step: Option<f64>,
     /// Start value of a parameter, an input or a variable with a start value; may be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
@@ -45,6 +45,14 @@ pub struct Arguments {
     /// Show all that the FMU logs, not only warnings and errors.
     #[arg(long)]
     log: bool,
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|value: &f64| value.is_finite()).ok_or("expected a number".to_owned())
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    finite(text).ok().filter(|&value| value > 0.0).ok_or("expected a number above 0".to_owned())
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {

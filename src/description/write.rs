@@ -5,7 +5,7 @@ use crate::model::Model;
 use crate::variables::{Causality, Dependence, Initial, Kind, Slot, Unit, Variability, Variable};
 use quick_xml::events::{BytesDecl, Event};
 use quick_xml::writer::Writer;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 /// Name and version of this tool, as the FMU tells where it comes from.
@@ -166,19 +166,20 @@ fn scalar_variable(xml: &mut Xml, index: usize, variable: &Variable) -> io::Resu
 }
 
 fn model_structure(xml: &mut Xml, model: &Model, variables: &[Variable]) -> io::Result<()> {
+    let knowns = Knowns::of(variables);
     let outputs =
         || variables.iter().enumerate().filter(|(_, variable)| variable.causality == Causality::Output);
     xml.create_element("ModelStructure").write_inner_content(|xml| {
         xml.create_element("Outputs").write_inner_content(|xml| {
             for (index, variable) in outputs() {
-                unknown(xml, index, step_dependencies(variable.depends_on, variables))?;
+                unknown(xml, index, knowns.of_step(variable.depends_on))?;
             }
             Ok(())
         })?;
         xml.create_element("InitialUnknowns").write_inner_content(|xml| {
             for (index, variable) in outputs() {
                 if variable.initial == Some(Initial::Calculated) {
-                    unknown(xml, index, initial_dependencies(variable, model, variables))?;
+                    unknown(xml, index, knowns.of_start(variable, model))?;
                 }
             }
             Ok(())
@@ -188,55 +189,63 @@ fn model_structure(xml: &mut Xml, model: &Model, variables: &[Variable]) -> io::
     Ok(())
 }
 
-/// Positions of the inputs that an output depends on at communication points; none stands for all of them.
-fn step_dependencies(dependence: Dependence, variables: &[Variable]) -> Option<Vec<usize>> {
-    match dependence {
-        Dependence::Everything => None,
-        Dependence::Nothing => Some(Vec::new()),
-        Dependence::Node(own) => Some(positions(variables, |variable| {
-            variable.causality == Causality::Input
-                && matches!(
-                    variable.slot,
-                    Slot::ExternalForce { node, .. } | Slot::ExternalTorque { node, .. } if node == own
-                )
-        })),
-    }
+/// Positions of the variables that outputs may depend on.
+#[derive(Default)]
+struct Knowns {
+    /// Inputs, by node.
+    inputs: BTreeMap<usize, Vec<usize>>,
+    /// Start poses, by node.
+    starts: BTreeMap<usize, Vec<usize>>,
+    /// What the energy is made of.
+    energy: Vec<usize>,
 }
 
-/// Positions of the start values that an output is computed from in initialization mode; none stands for all.
-/// What belongs to a step is zero before the first one, whatever the start values are.
-fn initial_dependencies(variable: &Variable, model: &Model, variables: &[Variable]) -> Option<Vec<usize>> {
-    match variable.slot {
-        Slot::ContactGap { contact } => {
-            let own = model.contacts[contact].node;
-            Some(positions(variables, |variable| {
-                matches!(
-                    variable.slot,
-                    Slot::NodePosition { node, .. } | Slot::NodeOrientation { node, .. } if node == own
-                )
-            }))
+impl Knowns {
+    fn of(variables: &[Variable]) -> Knowns {
+        let mut knowns = Knowns::default();
+        for (position, variable) in variables.iter().enumerate() {
+            match variable.slot {
+                Slot::ExternalForce { node, .. } | Slot::ExternalTorque { node, .. } => {
+                    knowns.inputs.entry(node).or_default().push(position);
+                }
+                Slot::NodePosition { node, .. } | Slot::NodeOrientation { node, .. } => {
+                    knowns.starts.entry(node).or_default().push(position);
+                    knowns.energy.push(position);
+                }
+                Slot::NodeVelocity { .. }
+                | Slot::NodeAngularVelocity { .. }
+                | Slot::NodeMass { .. }
+                | Slot::Gravity { .. } => {
+                    knowns.energy.push(position);
+                }
+                _ => {}
+            }
         }
-        Slot::Energy => Some(positions(variables, |variable| {
-            matches!(
-                variable.slot,
-                Slot::NodePosition { .. }
-                    | Slot::NodeVelocity { .. }
-                    | Slot::NodeOrientation { .. }
-                    | Slot::NodeAngularVelocity { .. }
-                    | Slot::NodeMass { .. }
-                    | Slot::Gravity { .. }
-            )
-        })),
-        _ if variable.variability == Variability::Discrete => Some(Vec::new()),
-        _ => None,
+        knowns
+    }
+
+    /// The inputs that an output depends on at communication points; none stands for all of them.
+    fn of_step(&self, dependence: Dependence) -> Option<&[usize]> {
+        match dependence {
+            Dependence::Everything => None,
+            Dependence::Nothing => Some(&[]),
+            Dependence::Node(node) => Some(&self.inputs[&node]),
+        }
+    }
+
+    /// The start values that an output is computed from in initialization mode; none stands for all. What
+    /// belongs to a step is zero before the first one, whatever the start values are.
+    fn of_start(&self, variable: &Variable, model: &Model) -> Option<&[usize]> {
+        match variable.slot {
+            Slot::ContactGap { contact } => Some(&self.starts[&model.contacts[contact].node]),
+            Slot::Energy => Some(&self.energy),
+            _ if variable.variability == Variability::Discrete => Some(&[]),
+            _ => None,
+        }
     }
 }
 
-fn positions(variables: &[Variable], wanted: impl Fn(&Variable) -> bool) -> Vec<usize> {
-    (0..variables.len()).filter(|&position| wanted(&variables[position])).collect()
-}
-
-fn unknown(xml: &mut Xml, position: usize, dependencies: Option<Vec<usize>>) -> io::Result<()> {
+fn unknown(xml: &mut Xml, position: usize, dependencies: Option<&[usize]>) -> io::Result<()> {
     let mut element =
         xml.create_element("Unknown").with_attribute(("index", (position + 1).to_string().as_str()));
     if let Some(dependencies) = dependencies {

@@ -8,7 +8,7 @@ pub mod derivative;
 mod energy;
 mod geometry;
 mod initial;
-mod law;
+pub mod law;
 mod problem;
 mod rotation;
 mod scalar;
@@ -23,14 +23,21 @@ pub use energy::mechanical_energy;
 pub use geometry::{NodeShape, SurfaceShape};
 pub use initial::{ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, StartFault, check_start};
 pub use problem::block_matrix::{Block, BlockMatrix};
+pub use problem::boxed::BoxedProblem;
+pub use problem::complementarity::{Complementarity, ProblemError};
 pub use problem::cone::ConeProblem;
+pub use problem::lcp::LcpProblem;
+pub use problem::mixed::{Friction, MixedProblem};
 pub use problem::residual::natural_residual;
 pub use rotation::Orientation;
 pub use scalar::{Dual, Scalar};
-pub use solver::{Report, Solvable, SolverChoice, SolverScratch, SolverSettings, Status, solve_cone};
+pub use solver::{
+    LcpScratch, LcpSettings, LcpSolver, Report, Solvable, SolverChoice, SolverScratch, SolverSettings,
+    Status, complementarity_solve, solve_cone,
+};
 pub use state::{
-    ContactMode, ContactRecord, Input, MAX_INPUT_DERIVATIVE, NodeState, Parameters, RotationState, State,
-    StepRecord, Trend,
+    ContactMemory, ContactMode, ContactRecord, Input, MAX_INPUT_DERIVATIVE, NodeState, Parameters,
+    RotationState, State, StepRecord, Trend,
 };
 pub use step::{MAX_SUBSTEPS, Quality, StepError, Workspace, advance};
-pub use system::{ContactPair, Island, Node, Scheme, Settings, System};
+pub use system::{ContactPair, FrictionLaw, Island, Node, Scheme, Settings, System};

@@ -27,6 +27,8 @@ pub struct State<S: Scalar> {
     pub trends: Vec<Trend<S>>,
     /// What the contacts did over the last step.
     pub contacts: Vec<ContactRecord<S>>,
+    /// Forces of the last interval, of the contacts whose law looks back at them.
+    pub memories: Vec<ContactMemory<S>>,
     /// What the engine did over the last step.
     pub step: StepRecord<S>,
 }
@@ -99,6 +101,15 @@ pub struct ContactRecord<S: Scalar> {
     pub slip: S,
     /// Open, stick or slip at the end of the step.
     pub mode: ContactMode,
+}
+
+/// Contact force over the last interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ContactMemory<S: Scalar> {
+    /// Normal force on the node.
+    pub normal: S,
+    /// Friction force on the node, world components.
+    pub tangential: Vector3<S>,
 }
 
 /// State of a contact at the end of a step.
@@ -186,6 +197,14 @@ impl<S: Scalar> State<S> {
                     mode: contact.mode,
                 })
                 .collect(),
+            memories: self
+                .memories
+                .iter()
+                .map(|memory| ContactMemory {
+                    normal: convert(memory.normal),
+                    tangential: vector(&memory.tangential),
+                })
+                .collect(),
             step: StepRecord {
                 duration: self.step.duration,
                 substeps: self.step.substeps,
@@ -205,6 +224,7 @@ impl<S: Scalar> State<S> {
             && self.rotations.len() == other.rotations.len()
             && self.trends.len() == other.trends.len()
             && self.contacts.len() == other.contacts.len()
+            && self.memories.len() == other.memories.len()
             && self.parameters.mass.len() == other.parameters.mass.len()
             && self.parameters.inertia.len() == other.parameters.inertia.len()
             && self.parameters.restitution.len() == other.parameters.restitution.len()
@@ -247,6 +267,9 @@ impl<S: Scalar> Clone for State<S> {
             copy_list(&mut self.trends, &source.trends);
         }
         copy_list(&mut self.contacts, &source.contacts);
+        if !(self.memories.is_empty() && source.memories.is_empty()) {
+            copy_list(&mut self.memories, &source.memories);
+        }
         self.step = source.step;
     }
 }
@@ -282,6 +305,13 @@ impl<S: Scalar> Trend<S> {
     /// Nothing to go by.
     pub fn none() -> Trend<S> {
         Trend { acceleration: Vector3::zeros(), angular: Vector3::zeros() }
+    }
+}
+
+impl<S: Scalar> ContactMemory<S> {
+    /// No force.
+    pub fn none() -> ContactMemory<S> {
+        ContactMemory { normal: S::zero(), tangential: Vector3::zeros() }
     }
 }
 

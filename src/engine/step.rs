@@ -1,13 +1,13 @@
 //! One communication step: cut into equal substeps, each island advanced on its own.
 
 use super::contact::{Impulse, Jacobian, Touch};
-use super::problem::cone::ConeProblem;
+use super::problem::mixed::MixedProblem;
 use super::scalar::Scalar;
 use super::scheme::IslandStep;
 use super::scheme::midpoint::MidpointScratch;
 use super::solver::{Solvable, SolverScratch};
 use super::state::{ContactRecord, State, StepRecord};
-use super::system::{Scheme, System};
+use super::system::{ContactPair, Scheme, System};
 use nalgebra::Vector3;
 use thiserror::Error;
 
@@ -38,8 +38,10 @@ pub struct Workspace<S> {
     pub(super) columns: Vec<Jacobian<S>>,
     /// Scales of the active contacts in the contact problem.
     pub(super) scales: Vec<S>,
+    /// Normal impulses that bound the friction of the active contacts.
+    pub(super) limits: Vec<S>,
     /// Contact problem of the active contacts, and its unknowns.
-    pub(super) problem: ConeProblem<S>,
+    pub(super) problem: MixedProblem<S>,
     pub(super) unknowns: Vec<S>,
     pub(super) solver: SolverScratch,
     pub(super) midpoint: MidpointScratch<S>,
@@ -90,8 +92,9 @@ impl<S: Scalar> Workspace<S> {
         let rotations = system.nodes.iter().filter(|node| node.rotation.is_some()).count();
         let is_midpoint = matches!(system.settings.scheme, Scheme::Midpoint { .. });
         let contacts = system.islands.iter().map(|island| island.contacts.len()).max().unwrap_or(0);
-        // A lone contact of a point mass is solved in closed form and needs no matrices.
-        let coupled = if contacts > 1 || rotations > 0 || is_midpoint { contacts } else { 0 };
+        // A lone cone contact of a point mass is solved in closed form and needs no matrices.
+        let all_plain = system.contacts.iter().all(ContactPair::is_plain_cone);
+        let coupled = if contacts > 1 || rotations > 0 || is_midpoint || !all_plain { contacts } else { 0 };
         // Contacts with more neighbours than this only cost an allocation, once.
         const LIKELY_NEIGHBOURS: usize = 16;
         let blocks = coupled * coupled.min(LIKELY_NEIGHBOURS);
@@ -105,7 +108,8 @@ impl<S: Scalar> Workspace<S> {
             impulses: Vec::with_capacity(contacts),
             columns: Vec::with_capacity(coupled),
             scales: Vec::with_capacity(coupled),
-            problem: ConeProblem::with_capacity(coupled, blocks),
+            limits: Vec::with_capacity(coupled),
+            problem: MixedProblem::with_capacity(coupled, blocks),
             unknowns: Vec::with_capacity(3 * coupled),
             solver: SolverScratch::with_capacity(coupled, blocks),
             midpoint: if is_midpoint {
@@ -135,7 +139,7 @@ pub fn advance<S: Solvable>(
     for substep in 0..substeps {
         let offset = f64::from(substep) * length;
         for island in &system.islands {
-            IslandStep { system, island, state, workspace, length, offset }.run();
+            IslandStep { system, island, state, workspace, length, offset, crowded: false }.run();
         }
     }
     if !state.is_finite() {

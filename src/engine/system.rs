@@ -1,6 +1,8 @@
 //! The constant part of a simulation: what is connected to what, shapes, laws, settings.
 
 use super::geometry::{NodeShape, SurfaceShape};
+use super::law::bristle::Bristle;
+use super::law::facets::Polygon;
 use super::solver::SolverSettings;
 
 /// Everything that does not change between instantiation and the end of a simulation.
@@ -63,6 +65,63 @@ pub struct ContactPair {
     pub node: usize,
     /// Index of the surface.
     pub surface: usize,
+    /// Friction law.
+    pub friction: FrictionLaw,
+    /// Stiffness by which hyperstatic contacts share their load; infinite for none.
+    pub normal_stiffness: f64,
+    /// Place in [`super::State::memories`], for contacts whose law looks back at the last step.
+    pub memory: Option<usize>,
+}
+
+/// Friction law of a contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FrictionLaw {
+    /// The exact Coulomb cone.
+    Cone,
+    /// A polygon in place of the circle.
+    Facets {
+        /// Number of directions.
+        count: usize,
+        /// Whether one direction meets the predicted slip; otherwise the first tangent.
+        aligned: bool,
+        /// Inside or outside of the circle.
+        polygon: Polygon,
+    },
+    /// Bounded components.
+    Box {
+        /// Fixed-point iterations of the bounds.
+        iterations: u32,
+    },
+    /// Regularised friction.
+    Bristle {
+        /// Stiffness and threshold.
+        bristle: Bristle,
+        /// Fixed-point iterations of the bounds.
+        iterations: u32,
+    },
+}
+
+impl ContactPair {
+    /// A contact; one that looks back at the last step gets the next place in `memories`.
+    pub fn new(
+        node: usize,
+        surface: usize,
+        friction: FrictionLaw,
+        normal_stiffness: f64,
+        memories: &mut usize,
+    ) -> ContactPair {
+        let remembers = matches!(friction, FrictionLaw::Box { .. } | FrictionLaw::Bristle { .. })
+            || normal_stiffness.is_finite();
+        let memory = remembers.then_some(*memories);
+        *memories += usize::from(remembers);
+        ContactPair { node, surface, friction, normal_stiffness, memory }
+    }
+
+    /// Whether the contact is a rigid Coulomb cone.
+    #[inline]
+    pub fn is_plain_cone(&self) -> bool {
+        self.memory.is_none() && matches!(self.friction, FrictionLaw::Cone)
+    }
 }
 
 /// Nodes and contacts that are stepped together.

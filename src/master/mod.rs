@@ -51,9 +51,9 @@ impl FmuError {
     /// What the user can do.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            FmuError::NotAnArchive { .. } => {
-                Some("give an .fmu file, or a model file whose name ends in .toml")
-            }
+            FmuError::NotAnArchive { .. } => Some(
+                "give an .fmu file; `contact-fmu build` makes one from a model file, whose name ends in .toml",
+            ),
             FmuError::NoCoSimulation => Some("export the FMU again with a co-simulation interface"),
             FmuError::NoLibrary { .. } => Some("build the FMU again for this platform"),
             FmuError::Instantiate => Some("run again with --log to see what the FMU says"),

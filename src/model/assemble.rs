@@ -1,16 +1,20 @@
 //! From the validated model to the engine's system and initial state.
 
-use super::{Model, NodeShape, Scheme, Solver, SurfaceShape};
+use super::{Friction, Model, NodeShape, Scheme, Solver, SurfaceShape};
+use crate::engine::law::bristle::Bristle;
+use crate::engine::law::facets::Polygon;
 use crate::engine::{
-    self, ContactPair, ContactRecord, Input, NodeState, Orientation, Parameters, RotationState, Settings,
-    SolverChoice, SolverSettings, State, StepRecord, System, Trend,
+    self, ContactMemory, ContactPair, ContactRecord, FrictionLaw, Input, NodeState, Orientation, Parameters,
+    RotationState, Settings, SolverChoice, SolverSettings, State, StepRecord, System, Trend,
 };
 use nalgebra::Vector3;
 
 impl Model {
     /// The constant system and the initial state.
     pub fn assemble(&self) -> (System, State<f64>) {
-        (self.system(), self.initial_state())
+        let system = self.system();
+        let state = self.initial_state(&system);
+        (system, state)
     }
 
     fn system(&self) -> System {
@@ -58,15 +62,25 @@ impl Model {
                 },
             })
             .collect();
+        let mut memories = 0;
         let contacts = self
             .contacts
             .iter()
-            .map(|contact| ContactPair { node: contact.node, surface: contact.surface })
+            .map(|contact| {
+                let friction = friction_law(contact.friction);
+                ContactPair::new(
+                    contact.node,
+                    contact.surface,
+                    friction,
+                    contact.normal_stiffness,
+                    &mut memories,
+                )
+            })
             .collect();
         System::new(settings, nodes, surfaces, contacts)
     }
 
-    fn initial_state(&self) -> State<f64> {
+    fn initial_state(&self, system: &System) -> State<f64> {
         let rotations = || self.nodes.iter().filter_map(|node| node.rotation.as_ref());
         State {
             time: 0.0,
@@ -101,7 +115,27 @@ impl Model {
                 Scheme::Midpoint { .. } => vec![Trend::none(); self.nodes.len()],
             },
             contacts: vec![ContactRecord::open(); self.contacts.len()],
+            memories: system
+                .contacts
+                .iter()
+                .filter_map(|pair| pair.memory.map(|_| ContactMemory::none()))
+                .collect(),
             step: StepRecord::none(),
+        }
+    }
+}
+
+fn friction_law(friction: Friction) -> FrictionLaw {
+    match friction {
+        Friction::Cone => FrictionLaw::Cone,
+        Friction::Facets { facets, aligned, outer } => FrictionLaw::Facets {
+            count: facets as usize,
+            aligned,
+            polygon: if outer { Polygon::Outer } else { Polygon::Inner },
+        },
+        Friction::Box { iterations } => FrictionLaw::Box { iterations },
+        Friction::Bristle { stiffness, threshold, iterations } => {
+            FrictionLaw::Bristle { bristle: Bristle { stiffness, threshold }, iterations }
         }
     }
 }

@@ -351,7 +351,11 @@ pub(super) struct ContactEntry {
     #[schemars(range(min = 0.0, max = 1.0))]
     pub restitution: f64,
     /// Table, default no friction: friction law.
-    pub friction: Option<FrictionEntry>,
+    #[schemars(with = "Option<FrictionEntry>")]
+    pub friction: Option<Spanned<FrictionEntry>>,
+    /// Number above 0 in N/m, default none: normal compliance by which hyperstatic contacts share their load.
+    #[schemars(with = "Option<f64>", extend("exclusiveMinimum" = 0.0))]
+    pub normal_stiffness: Option<Spanned<f64>>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -363,4 +367,59 @@ pub(super) enum FrictionEntry {
         #[schemars(range(min = 0.0))]
         mu: f64,
     },
+    /// Coulomb's law with a regular polygon in place of the circle.
+    Facets {
+        /// Number from 0 up, required: friction coefficient.
+        #[schemars(range(min = 0.0))]
+        mu: f64,
+        /// Integer from 4 to 1000, default 16: number of directions.
+        #[serde(default = "default_facets")]
+        #[schemars(range(min = 4, max = 1000))]
+        facets: u32,
+        /// Boolean, default true: turned so that one direction meets the predicted slip; otherwise fixed.
+        #[serde(default = "default_aligned")]
+        aligned: bool,
+        /// Boolean, default false: a polygon around the circle instead of inside it.
+        #[serde(default)]
+        outer: bool,
+    },
+    /// Each tangential component on its own between bounds, in a fixed basis.
+    Box {
+        /// Number from 0 up, required: friction coefficient.
+        #[schemars(range(min = 0.0))]
+        mu: f64,
+        /// Integer from 0 to 100, default 0: fixed-point iterations of the bounds, which come from the last step.
+        #[serde(default)]
+        #[schemars(range(min = 0, max = 100))]
+        iterations: u32,
+    },
+    /// Peiret's regularised law: a static bristle, and friction aligned with the slip above a threshold.
+    Bristle {
+        /// Number from 0 up, required: friction coefficient.
+        #[schemars(range(min = 0.0))]
+        mu: f64,
+        /// Number above 0 in N/m, default infinitely stiff: stiffness of the bristle.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        stiffness: Option<f64>,
+        /// Number above 0 in m/s, default 0.01: slip speed up to which the contact is static.
+        #[serde(default = "default_threshold")]
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        threshold: f64,
+        /// Integer from 0 to 100, default 0: fixed-point iterations of the bounds, which come from the last step.
+        #[serde(default)]
+        #[schemars(range(min = 0, max = 100))]
+        iterations: u32,
+    },
+}
+
+fn default_facets() -> u32 {
+    16
+}
+
+fn default_aligned() -> bool {
+    true
+}
+
+fn default_threshold() -> f64 {
+    0.01
 }

@@ -171,6 +171,40 @@ pub struct Contact {
     pub surface: usize,
     /// Newton coefficient of restitution, 0..1.
     pub restitution: f64,
-    /// Coefficient of cone friction, 0 for none.
+    /// Friction coefficient, 0 for none.
     pub mu: f64,
+    /// Friction law.
+    pub friction: Friction,
+    /// Normal compliance for hyperstatic support, as a stiffness; infinite for none.
+    pub normal_stiffness: f64,
+}
+
+/// Friction law.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Friction {
+    /// The exact Coulomb cone.
+    Cone,
+    /// A regular polygon in place of the circle.
+    Facets {
+        /// Number of directions, 4 or more.
+        facets: u32,
+        /// Turned so that one direction meets the predicted slip.
+        aligned: bool,
+        /// Around the circle instead of inside it.
+        outer: bool,
+    },
+    /// Bounded components in a fixed basis.
+    Box {
+        /// Fixed-point iterations of the bounds.
+        iterations: u32,
+    },
+    /// Regularised friction.
+    Bristle {
+        /// Stiffness; may be infinite.
+        stiffness: f64,
+        /// Speed up to which a contact is static.
+        threshold: f64,
+        /// Fixed-point iterations of the bounds.
+        iterations: u32,
+    },
 }

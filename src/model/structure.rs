@@ -18,8 +18,7 @@ const PLANNED: &[(&str, &[&str])] = &[
     ("[[surface]]", &["mass"]),
     ("[[surface]].shape", &["sphere", "box", "cylinder", "heightfield", "mesh"]),
     ("[[surface]].motion", &["input"]),
-    ("[[contact]]", &["normal_stiffness", "compliance"]),
-    ("[[contact]].friction", &["facets", "box", "bristle"]),
+    ("[[contact]]", &["compliance"]),
 ];
 
 /// Keys that will get a planned value as default, and so have to be written in this version.

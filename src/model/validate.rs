@@ -6,8 +6,10 @@ use super::file::{
     SchemeName, SolverName, SurfaceEntry, SurfaceShapeEntry,
 };
 use super::{
-    Contact, Engine, Experiment, Model, Node, NodeShape, Rotation, Scheme, Solver, Surface, SurfaceShape,
+    Contact, Engine, Experiment, Friction, Model, Node, NodeShape, Rotation, Scheme, Solver, Surface,
+    SurfaceShape,
 };
+use crate::engine::law::bristle::{self, Bristle};
 use crate::engine::{MAX_SUBSTEPS, ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, gap};
 use nalgebra::{Vector3, Vector4};
 use std::collections::{HashMap, HashSet};
@@ -484,11 +486,58 @@ impl<'a> Validator<'a> {
             );
         }
         self.contact_names.insert(name.clone());
-        let mu = match entry.friction {
-            None => 0.0,
-            Some(FrictionEntry::Cone { mu }) => mu,
-        };
-        Contact { name, node, surface, restitution: entry.restitution, mu }
+        let (friction, mu) = self.friction(file, entry, node);
+        let normal_stiffness =
+            entry.normal_stiffness.as_ref().map_or(f64::INFINITY, |given| *given.get_ref());
+        Contact { name, node, surface, restitution: entry.restitution, mu, friction, normal_stiffness }
+    }
+
+    /// The friction law of an entry, and its coefficient.
+    fn friction(&mut self, file: &ModelFile, entry: &ContactEntry, node: usize) -> (Friction, f64) {
+        let law = entry.friction.as_ref().map(Spanned::get_ref);
+        let span = || entry.friction.as_ref().map_or(entry.between.span(), Spanned::span);
+        if matches!(file.engine.scheme, SchemeName::Midpoint) {
+            let span = match law {
+                None | Some(FrictionEntry::Cone { .. }) => entry.normal_stiffness.as_ref().map(Spanned::span),
+                Some(_) => Some(span()),
+            };
+            if let Some(span) = span {
+                let problem = Problem::at(
+                    span,
+                    "scheme \"midpoint\" has cone friction and rigid normals only in this version",
+                );
+                self.problems.push(problem.hint("use friction.cone, or scheme = \"moreau-jean\""));
+            }
+        }
+        match law {
+            None => (Friction::Cone, 0.0),
+            Some(&FrictionEntry::Cone { mu }) => (Friction::Cone, mu),
+            Some(&FrictionEntry::Facets { mu, facets, aligned, outer }) => {
+                (Friction::Facets { facets, aligned, outer }, mu)
+            }
+            Some(&FrictionEntry::Box { mu, iterations }) => (Friction::Box { iterations }, mu),
+            Some(&FrictionEntry::Bristle { mu, stiffness, threshold, iterations }) => {
+                let stiffness = stiffness.unwrap_or(f64::INFINITY);
+                self.bristle_holds(file, node, &Bristle { stiffness, threshold }, mu, span());
+                (Friction::Bristle { stiffness, threshold, iterations }, mu)
+            }
+        }
+    }
+
+    /// A bristle must not be so soft that letting go of it alone makes the contact slide.
+    fn bristle_holds(&mut self, file: &ModelFile, node: usize, law: &Bristle, mu: f64, span: Range<usize>) {
+        let mass = file.node[node].mass;
+        let weight = mass * Vector3::from(file.engine.gravity).norm();
+        if mu > 0.0 && weight > 0.0 && bristle::toggles(law, mu, mass, weight) {
+            let least = (mu * weight).powi(2) / (mass * law.threshold.powi(2));
+            self.problems.push(
+                Problem::at(span, "the bristle is too soft: under the node's own weight it would start and stop sliding by itself")
+                    .hint(format!(
+                        "`stiffness` above {:.1e} N/m, or a higher `threshold`, holds (stiffness mass threshold^2 > (mu weight)^2)",
+                        least
+                    )),
+            );
+        }
     }
 
     /// No node starts inside a surface that it has a contact with.

@@ -436,7 +436,7 @@ impl Rows<'_> {
                 (C::Output, V::Continuous, Some(Initial::Calculated), Range::ANY, depends_on)
             }
             Role::PerStep(depends_on) => {
-                (C::Output, V::Discrete, Some(Initial::Calculated), Range::ANY, depends_on)
+                (C::Output, V::Discrete, Some(Initial::Calculated), computed_range(slot), depends_on)
             }
             Role::Tunable(range) => (C::Parameter, V::Tunable, Some(Initial::Exact), range, nothing),
             Role::Fixed(range) => (C::Parameter, V::Fixed, Some(Initial::Exact), range, nothing),
@@ -455,5 +455,20 @@ impl Rows<'_> {
             range,
             depends_on,
         });
+    }
+}
+
+/// Range of the values that a step computes.
+fn computed_range(slot: Slot) -> Range {
+    match slot {
+        Slot::ContactNormalForce { .. }
+        | Slot::ContactImpulse { .. }
+        | Slot::ContactSlip { .. }
+        | Slot::Iterations
+        | Slot::Residual
+        | Slot::Penetration
+        | Slot::Substeps => Range::NOT_NEGATIVE,
+        Slot::ContactState { .. } => Range { min: Some(0.0), above_min: false, max: Some(2.0) },
+        _ => Range::ANY,
     }
 }

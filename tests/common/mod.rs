@@ -6,10 +6,6 @@ use contact_fmu::engine::{Quality, State, System, Workspace, advance};
 use contact_fmu::model::{Model, file};
 use std::path::{Path, PathBuf};
 
-/// Every model of the repository.
-pub const MODELS: [&str; 5] =
-    ["bouncing_ball", "tilted_plane", "tilted_plane_friction", "double_impact", "resting_block"];
-
 /// A file of the repository.
 pub fn path(relative: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(relative)

@@ -11,10 +11,6 @@ use tempfile::TempDir;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// Names of the folders below `models/`.
-pub const MODELS: [&str; 5] =
-    ["bouncing_ball", "double_impact", "resting_block", "tilted_plane", "tilted_plane_friction"];
-
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }

@@ -7,6 +7,7 @@ from libcosimpy.CosimEnums import CosimVariableType
 from libcosimpy.CosimExecution import CosimExecution
 from libcosimpy.CosimObserver import CosimObserver
 from libcosimpy.CosimSlave import CosimLocalSlave
+from masters import slave
 
 
 def test_same_numbers_as_simulate(fmus, model):
@@ -51,6 +52,28 @@ def test_two_slaves_of_one_fmu_do_not_disturb_each_other(fmus):
             assert abs(observer.last_real_values(index, [reference])[0] - ours[k]) < 1e-12
         one, two = (observer.last_real_values(index, [reference])[0] for index in slaves)
         assert one == two
+
+
+def test_the_position_of_one_slave_drives_the_force_on_another(fmus):
+    fmu = fmus.fmu("tilted_plane_friction")
+    reference = {v.name: v.valueReference for v in read_model_description(fmu).modelVariables}
+    execution = CosimExecution.from_step_size(step_size=int(1e6))
+    source, target = (
+        execution.add_local_slave(CosimLocalSlave(fmu_path=fmu, instance_name=name)) for name in ("one", "two")
+    )
+    assert execution.connect_real_variables(source, reference["ball.r[3]"], target, reference["ball.f_ext[1]"]) == 0
+    observer = CosimObserver.create_last_value()
+    execution.add_observer(observer)
+    assert execution.simulate_until(target_time=int(1e9))
+
+    with slave(fmu, "one") as one, slave(fmu, "two") as two:
+        for k in range(1000):
+            two.set_named({"ball.f_ext[1]": one.real("ball.r[3]")[0]})
+            for each in (one, two):
+                each.doStep(k * 1e-3, 1e-3)
+        expected = two.real("ball.r[1]", "ball.v[1]")
+    found = observer.last_real_values(target, [reference["ball.r[1]"], reference["ball.v[1]"]])
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
 def test_every_model_is_covered():

@@ -3,8 +3,8 @@
 #![allow(dead_code, missing_docs, reason = "each test file uses a part of it")]
 
 use contact_fmu::model::{
-    Contact, Engine, Experiment, Model, Node, NodeShape, Rotation, Scheme, Solver, Surface, SurfaceShape,
-    packed,
+    Contact, Engine, Experiment, Friction, Model, Node, NodeShape, Rotation, Scheme, Solver, Surface,
+    SurfaceShape, packed,
 };
 use contact_fmu::variables::{self, Kind, Variable};
 pub use contact_fmu_runtime::abi::fmi2Status::{self, *};
@@ -54,6 +54,8 @@ pub fn bouncing_ball() -> Model {
             surface: 0,
             restitution: 0.8,
             mu: 0.3,
+            friction: Friction::Cone,
+            normal_stiffness: f64::INFINITY,
         }],
     }
 }

@@ -1,4 +1,12 @@
 //! Contact laws, one file each.
+//!
+//! [`coulomb_cone`] is solved as a cone problem; [`box_friction`] and [`bristle`] give rows between bounds
+//! ([`bounded`]); [`facets`] gives a complementarity problem. All take `W = J M^-1 J^T` and the velocities `q`
+//! without impulse of any system, three rows a contact.
 
+pub mod bounded;
+pub mod box_friction;
+pub mod bristle;
 pub mod coulomb_cone;
+pub mod facets;
 pub mod newton_impact;

@@ -13,13 +13,29 @@ pub fn shift<S: Scalar>(restitution: S, normal_velocity_before: S) -> S {
 
 /// Largest rebound speed for which a contact counts as closed.
 ///
-/// After a rebound with speed `u` under the pressing acceleration `a < 0`, infinitely many bounces end after
-/// `2 u / (|a| (1 - e))`. Bounces that end within a 64th of the step are not resolved one by one.
+/// After a rebound with speed `u` under the pressing acceleration `a`, infinitely many bounces end after
+/// `2 u / (a (1 - e))`. Bounces that end within a 64th of the step are not resolved one by one. Where a step is
+/// `crowded` with bounces, it is enough that the next one, of `2 u / a`, ends so soon; other contacts may press
+/// then, so that the whole acceleration counts.
 #[inline]
-pub fn resting_speed(restitution: f64, normal_acceleration: f64, step: f64) -> f64 {
+pub fn resting_speed(restitution: f64, node: Bounce, step: f64, crowded: bool) -> f64 {
     const UNRESOLVED_PART_OF_STEP: f64 = 1.0 / 64.0;
     // Elastic bounces never end by themselves: only round-off is cut off there.
-    const ROUND_OFF: f64 = 1e-9;
-    let part = (0.5 * (1.0 - restitution) * UNRESOLVED_PART_OF_STEP).max(ROUND_OFF);
-    (-normal_acceleration).max(0.0) * step * part
+    const ROUND_OFF_OF_ACCELERATION: f64 = 1e-9;
+    const ROUND_OFF_OF_SPEED: f64 = 1e-14;
+    let bounces = if crowded { node.acceleration } else { (1.0 - restitution) * node.pressing.max(0.0) };
+    let part = 0.5 * bounces * UNRESOLVED_PART_OF_STEP;
+    let round_off = ROUND_OFF_OF_ACCELERATION * node.acceleration;
+    (part.max(round_off) * step).max(ROUND_OFF_OF_SPEED * node.speed)
+}
+
+/// What decides how long a node bounces.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounce {
+    /// Acceleration towards the surface.
+    pub pressing: f64,
+    /// Size of the acceleration.
+    pub acceleration: f64,
+    /// Size of the velocity.
+    pub speed: f64,
 }

@@ -71,6 +71,12 @@ impl<S: Scalar> BlockMatrix<S> {
         &self.blocks[self.starts[row]]
     }
 
+    /// The diagonal block of a row, to be changed.
+    pub fn diagonal_mut(&mut self, row: usize) -> &mut Block<S> {
+        let start = self.starts[row];
+        &mut self.blocks[start]
+    }
+
     /// Columns and blocks of a row, the diagonal first.
     #[inline]
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, &Block<S>)> {

@@ -1,5 +1,11 @@
 //! Contact problems and their independent check.
 
 pub mod block_matrix;
+pub mod boxed;
+pub mod complementarity;
 pub mod cone;
+pub mod lcp;
+pub mod mixed;
 pub mod residual;
+pub mod residual_linear;
+pub mod residual_mixed;

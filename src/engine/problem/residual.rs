@@ -17,7 +17,8 @@ pub fn natural_residual(problem: &ConeProblem<f64>, r: &[f64]) -> f64 {
     }
     let scale = problem.q.iter().map(|q| q * q).sum::<f64>().sqrt();
     let residual = square.sqrt();
-    match (residual.is_finite(), scale > 0.0) {
+    // An infinite `q` would make every residual small.
+    match (residual.is_finite() && scale.is_finite(), scale > 0.0) {
         (false, _) => f64::INFINITY,
         (true, true) => residual / scale,
         (true, false) => residual,
@@ -59,5 +60,6 @@ mod tests {
         assert!(natural_residual(&one_contact([-1.0, 0.3, 0.0], 0.5), &[1.0, 0.3, 0.0]) > 0.1);
         assert!(natural_residual(&one_contact([-1.0, 0.3, 0.0], 0.5), &[0.0; 3]) > 0.1);
         assert_eq!(natural_residual(&one_contact([-1.0, 0.3, 0.0], 0.5), &[f64::NAN; 3]), f64::INFINITY);
+        assert_eq!(natural_residual(&one_contact([f64::INFINITY, 0.3, 0.0], 0.5), &[0.0; 3]), f64::INFINITY);
     }
 }

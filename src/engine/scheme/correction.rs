@@ -145,7 +145,7 @@ fn lift<S: Solvable>(step: &mut IslandStep<'_, S>) {
             step.begin_problem();
             for index in 0..step.workspace.active.len() {
                 let touch = step.workspace.touches[step.workspace.active[index]];
-                step.workspace.problem.q[3 * index] = touch.gap * step.workspace.scales[index];
+                step.workspace.problem.contacts.q[3 * index] = touch.gap * step.workspace.scales[index];
             }
             step.solve_problem();
             for index in 0..step.workspace.active.len() {

@@ -261,7 +261,8 @@ fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>) {
         }
         midpoint.rows.push(row);
     }
-    assemble(touches, active, &midpoint.rows, columns, scales, &step.state.parameters, problem);
+    assemble(touches, active, &midpoint.rows, columns, scales, &step.state.parameters, &mut problem.contacts);
+    problem.reset_friction();
     for index in 0..step.workspace.active.len() {
         let touch = step.workspace.touches[step.workspace.active[index]];
         let rebound = rebound(step, &touch);
@@ -275,9 +276,9 @@ fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>) {
             q[2] += start[2];
         }
         for row in 0..3 {
-            problem.q[3 * index + row] = q[row] * scales[index];
+            problem.contacts.q[3 * index + row] = q[row] * scales[index];
         }
-        problem.mu[index] = step.state.parameters.mu[touch.contact];
+        problem.contacts.mu[index] = step.state.parameters.mu[touch.contact];
     }
 }
 

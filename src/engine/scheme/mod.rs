@@ -9,15 +9,20 @@
 
 pub mod correction;
 mod flight;
+mod friction;
 pub mod midpoint;
 pub mod moreau_jean;
+pub mod slip_end;
 pub mod time_of_impact;
 
 use super::contact::{Impulse, Jacobian, Touch, assemble, scales};
+use super::law::bounded::turn;
+use super::law::newton_impact::Bounce;
 use super::law::{coulomb_cone, newton_impact};
+use super::problem::mixed::Friction;
 use super::rotation::{FreeRotation, spin};
 use super::scalar::{Scalar, length};
-use super::solver::Solvable;
+use super::solver::{Solvable, Status};
 use super::state::{ContactMode, State};
 use super::step::{Turn, Workspace};
 use super::system::{Island, Scheme, System};
@@ -25,6 +30,9 @@ use nalgebra::Vector3;
 
 /// Sliding speeds up to this part of the largest velocity in a contact problem are round-off.
 const STILL: f64 = 1e-10;
+
+/// Components of bounded friction up to this part of the bound hold.
+const WITHIN_BOUNDS: f64 = 1.0 - 1e-9;
 
 /// Whether contacts rebound in a contact problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +57,8 @@ pub struct IslandStep<'a, S: Scalar> {
     pub length: f64,
     /// Where in the communication step the substep starts.
     pub offset: f64,
+    /// Whether the substep has had so many impacts that short bounces are not followed any more.
+    pub crowded: bool,
 }
 
 impl<S: Solvable> IslandStep<'_, S> {
@@ -88,9 +98,18 @@ impl<S: Solvable> IslandStep<'_, S> {
         }
     }
 
-    /// Velocities at the end of `dt` such that the active contacts obey their laws.
+    /// As [`propose`](Self::propose) with Newton's law. Friction can leave an impact with rebound without solution;
+    /// then contacts do not rebound, for which there is one, and the residual tells.
     #[inline]
-    fn propose(&mut self, dt: S, rebound: Rebound) {
+    fn propose_impact(&mut self, dt: S) {
+        if !self.propose(dt, Rebound::Newton) {
+            self.propose(dt, Rebound::None);
+        }
+    }
+
+    /// Velocities at the end of `dt` such that the active contacts obey their laws. Returns whether they were found.
+    #[inline]
+    fn propose(&mut self, dt: S, rebound: Rebound) -> bool {
         for &node in &self.island.nodes {
             self.workspace.velocity[node] =
                 self.state.nodes[node].velocity + self.workspace.acceleration[node] * dt;
@@ -100,9 +119,10 @@ impl<S: Solvable> IslandStep<'_, S> {
         }
         match self.workspace.active[..] {
             [] => self.workspace.impulses.clear(),
-            [only] if self.workspace.touches[only].rotation.is_none() => self.propose_single(only, rebound),
-            _ => self.propose_coupled(rebound),
+            [only] if self.is_closed_form(only) => self.propose_single(only, rebound),
+            _ => return self.propose_coupled(dt, rebound),
         }
+        true
     }
 
     // Not inlined: steps of point masses stay short.
@@ -180,37 +200,71 @@ impl<S: Solvable> IslandStep<'_, S> {
         self.state.step.iterations = self.state.step.iterations.saturating_add(1);
     }
 
-    fn propose_coupled(&mut self, rebound: Rebound) {
-        self.begin_problem();
-        for index in 0..self.workspace.active.len() {
-            let touch = self.workspace.touches[self.workspace.active[index]];
-            let local = self.workspace.columns[index].linear * self.proposed_velocity(&touch);
-            let shift = self.shift(&touch, rebound);
-            let scale = self.workspace.scales[index];
-            let problem = &mut self.workspace.problem;
-            problem.q[3 * index] = (local[0] + shift) * scale;
-            problem.q[3 * index + 1] = local[1] * scale;
-            problem.q[3 * index + 2] = local[2] * scale;
-            problem.mu[index] = self.state.parameters.mu[touch.contact];
-        }
-        self.solve_problem();
+    /// Whether a lone contact is the cone of a point mass.
+    #[inline]
+    fn is_closed_form(&self, index: usize) -> bool {
+        let touch = &self.workspace.touches[index];
+        touch.rotation.is_none() && self.system.contacts[touch.contact].is_plain_cone()
+    }
+
+    fn propose_coupled(&mut self, dt: S, rebound: Rebound) -> bool {
+        friction::begin(self, dt);
+        let mut pass = 0;
+        let solved = loop {
+            self.begin_problem();
+            for index in 0..self.workspace.active.len() {
+                let touch = self.workspace.touches[self.workspace.active[index]];
+                let local = self.workspace.columns[index].linear * self.proposed_velocity(&touch);
+                let shift = self.shift(&touch, rebound);
+                let scale = self.workspace.scales[index];
+                let problem = &mut self.workspace.problem.contacts;
+                problem.q[3 * index] = (local[0] + shift) * scale;
+                problem.q[3 * index + 1] = local[1] * scale;
+                problem.q[3 * index + 2] = local[2] * scale;
+                problem.mu[index] = self.state.parameters.mu[touch.contact];
+            }
+            friction::write(self, dt);
+            let solved = self.solve_problem();
+            if !friction::revise(self, pass, dt) {
+                break solved;
+            }
+            pass += 1;
+        };
         self.read_impulses();
         for index in 0..self.workspace.active.len() {
             let touch = self.workspace.touches[self.workspace.active[index]];
             let impulse = self.workspace.impulses[index].vector(&touch.normal);
             self.push(&touch, &impulse);
         }
+        solved
     }
 
     /// The solution of the contact problem as impulses.
     fn read_impulses(&mut self) {
-        let Workspace { problem, unknowns, scales, columns, impulses, .. } = &mut *self.workspace;
-        let still = STILL * problem.q.iter().fold(0.0_f64, |most, q| most.max(q.value().abs()));
+        let Workspace { touches, active, problem, unknowns, scales, columns, impulses, .. } =
+            &mut *self.workspace;
+        let still = STILL * problem.contacts.q.iter().fold(0.0_f64, |most, q| most.max(q.value().abs()));
         impulses.clear();
         for index in 0..scales.len() {
             let r = Vector3::from_column_slice(&unknowns[3 * index..3 * index + 3]);
-            let u = problem.velocity(index, unknowns).map(S::value);
-            let mode = coulomb_cone::mode(problem.mu[index].value(), r[0].value(), u[1].hypot(u[2]), still);
+            let mode = match problem.friction[index] {
+                // A bristle moves while it holds: its bounds tell.
+                Friction::Bounded { direction, bound } => {
+                    let own = turn([r[1], r[2]], direction).map(|component| component.value().abs());
+                    let held = own[0].max(own[1]) < bound.value() * WITHIN_BOUNDS;
+                    coulomb_cone::mode(
+                        bound.value(),
+                        r[0].value(),
+                        if held { 0.0 } else { f64::INFINITY },
+                        still,
+                    )
+                }
+                _ => {
+                    let u = problem.contacts.velocity(index, unknowns).map(S::value);
+                    let mu = self.state.parameters.mu[touches[active[index]].contact].value();
+                    coulomb_cone::mode(mu, r[0].value(), u[1].hypot(u[2]), still)
+                }
+            };
             let p = r * scales[index];
             let tangent = Vector3::new(S::zero(), p[1], p[2]);
             let tangential = columns[index].linear.transpose() * tangent;
@@ -229,14 +283,16 @@ impl<S: Solvable> IslandStep<'_, S> {
         }));
         let parameters = &self.state.parameters;
         scales(touches, active, columns, parameters, d);
-        assemble(touches, active, columns, columns, d, parameters, problem);
+        assemble(touches, active, columns, columns, d, parameters, &mut problem.contacts);
+        problem.reset_friction();
     }
 
-    fn solve_problem(&mut self) {
+    /// Solves the problem as well as it goes. Returns whether it was solved to tolerance.
+    fn solve_problem(&mut self) -> bool {
         let workspace = &mut *self.workspace;
         workspace.unknowns.clear();
-        workspace.unknowns.resize(workspace.problem.rows(), S::zero());
-        let report = S::solve(
+        workspace.unknowns.resize(workspace.problem.contacts.rows(), S::zero());
+        let report = S::solve_mixed(
             &workspace.problem,
             &mut workspace.unknowns,
             &self.system.settings.solver,
@@ -245,6 +301,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         let record = &mut self.state.step;
         record.iterations = record.iterations.saturating_add(report.iterations);
         record.residual = record.residual.max(report.residual);
+        report.status == Status::Solved
     }
 
     /// Makes the proposed velocities and impulses real, and moves the nodes over `dt`.
@@ -257,6 +314,9 @@ impl<S: Solvable> IslandStep<'_, S> {
             let touch = &self.workspace.touches[index];
             let mean_velocity = (touch.velocity(self.state) + self.proposed_velocity(touch)) * S::from(0.5);
             record_impulse(self.state, touch, impulse, &mean_velocity);
+        }
+        if !self.state.memories.is_empty() && dt.value() > 0.0 {
+            friction::remember(self, dt);
         }
         let theta = S::from(self.system.settings.theta);
         for &index in &self.island.nodes {
@@ -288,11 +348,14 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// Speed of bounces that are too short to be resolved.
     #[inline]
     fn unresolved_speed(&self, touch: &Touch<S>) -> f64 {
-        newton_impact::resting_speed(
-            self.state.parameters.restitution[touch.contact].value(),
-            touch.normal.dot(&self.workspace.acceleration[touch.node]).value(),
-            self.length,
-        )
+        let acceleration = &self.workspace.acceleration[touch.node];
+        let node = Bounce {
+            pressing: -touch.normal.dot(acceleration).value(),
+            acceleration: largest(acceleration),
+            speed: largest(&self.state.nodes[touch.node].velocity),
+        };
+        let restitution = self.state.parameters.restitution[touch.contact].value();
+        newton_impact::resting_speed(restitution, node, self.length, self.crowded)
     }
 
     /// Speed below which a contact counts as resting.
@@ -306,14 +369,22 @@ impl<S: Solvable> IslandStep<'_, S> {
             }
             _ => 0.0,
         };
-        self.unresolved_speed(touch) + turning
+        let stiffness = self.system.contacts[touch.contact].normal_stiffness;
+        let yielding = if stiffness.is_finite() {
+            // A compliant contact bends within one step under the load that it takes.
+            let load = touch.normal.dot(&self.workspace.acceleration[touch.node])
+                * self.state.parameters.mass[touch.node];
+            (-load.value()).max(0.0) / (stiffness * self.length)
+        } else {
+            0.0
+        };
+        self.unresolved_speed(touch) + turning + yielding
     }
 
     /// Distance below which shapes count as touching: round-off of the positions.
     #[inline]
     fn touching_distance(&self, touch: &Touch<S>) -> f64 {
-        let position = &self.state.nodes[touch.node].position;
-        1e-12 * (1.0 + position.iter().fold(0.0_f64, |largest, x| largest.max(x.value().abs())))
+        1e-12 * (1.0 + largest(&self.state.nodes[touch.node].position))
     }
 
     /// Records how deep contacts are.
@@ -342,4 +413,10 @@ fn record_impulse<S: Scalar>(
     record.normal_impulse += impulse.normal;
     record.tangential_impulse += impulse.tangential;
     state.step.dissipated -= vector.dot(mean_velocity);
+}
+
+/// Largest component without sign.
+#[inline]
+fn largest<S: Scalar>(vector: &Vector3<S>) -> f64 {
+    vector.iter().fold(0.0, |largest, component| component.value().abs().max(largest))
 }

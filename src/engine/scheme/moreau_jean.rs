@@ -1,7 +1,7 @@
 //! Moreau-Jean event capturing: contacts with `gap + gamma h gap_velocity <= 0` act over the whole step, with
 //! Newton's law on the velocity before the step. Impact times are O(h). [Fancello 2012, algorithm 3.1]
 
-use super::{IslandStep, Rebound};
+use super::IslandStep;
 use crate::engine::solver::Solvable;
 
 /// Advances the island by `dt`.
@@ -14,7 +14,7 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
         let touch = &workspace.touches[index];
         touch.gap.value() + look_ahead * touch.normal_velocity.value() <= 0.0
     }));
-    step.propose(dt, Rebound::Newton);
+    step.propose_impact(dt);
     step.accept(dt);
     step.record_modes();
     step.record_penetration();

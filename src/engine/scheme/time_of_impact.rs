@@ -1,4 +1,4 @@
-//! Steps split at the time of impact.
+//! Steps split at the time of impact, and where sliding ends ([`slip_end`]).
 //!
 //! Between impacts a node moves on `q + t v + theta t^2 a`, so that the time of impact of a point or sphere with a
 //! plane is the root of a quadratic; where the gap depends on the orientation too, the root is bracketed and found
@@ -8,7 +8,7 @@
 //! rest of the step is captured.
 
 use super::flight::{Flight, Turning};
-use super::{IslandStep, Rebound, correction, moreau_jean};
+use super::{IslandStep, Rebound, correction, moreau_jean, slip_end};
 use crate::engine::contact::{Touch, near};
 use crate::engine::scalar::{Dual, Scalar};
 use crate::engine::solver::Solvable;
@@ -20,35 +20,63 @@ const MAX_EVENTS: u32 = 512;
 /// The same where the touching point depends on the orientation: it may jump from side to side without end.
 const MAX_EVENTS_TURNING: u32 = 32;
 
+/// Times that the way to an impact is looked at again.
+const MAX_CUTS: u32 = 16;
+/// Two times of impact with a ratio above this are one.
+const SAME_TIME: f64 = 1.0 - 1e-12;
+
 /// Advances the island over the substep.
 #[inline]
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let mut remaining = S::from(step.length);
     let is_round = |&node: &usize| step.system.nodes[node].shape.is_round();
     let most = if step.island.nodes.iter().all(is_round) { MAX_EVENTS } else { MAX_EVENTS_TURNING };
-    for _ in 0..most {
+    for event in 0..most {
+        // After half of them bounces are closed whatever the restitution.
+        step.crowded = event >= most / 2;
         step.look();
         if closing(step) {
-            step.propose(S::zero(), Rebound::Newton);
+            step.propose_impact(S::zero());
             step.accept(S::zero());
             continue;
         }
-        step.propose(remaining, Rebound::None);
-        let Some(impact) = first_impact(step, remaining) else {
-            step.accept(remaining);
-            if !step.workspace.active.is_empty() {
+        let (interval, is_last) = propose_interval(step, remaining);
+        step.accept(interval);
+        if !step.workspace.active.is_empty() {
+            if is_last {
                 step.record_modes();
                 step.record_penetration();
-                correction::close(step, remaining);
             }
+            correction::close(step, interval);
+        }
+        if is_last {
             return;
-        };
-        step.propose(impact, Rebound::None);
-        step.accept(impact);
-        correction::close(step, impact);
-        remaining -= impact;
+        }
+        remaining -= interval;
     }
     moreau_jean::run(step, remaining);
+}
+
+/// Proposes velocities up to the next event, or to the end of the step where there is none. Returns the length of
+/// the interval and whether it reaches the end.
+#[inline]
+fn propose_interval<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) -> (S, bool) {
+    let (mut interval, mut is_last) = (remaining, true);
+    step.propose(interval, Rebound::None);
+    if let Some(stop) = slip_end::first(step, interval) {
+        (interval, is_last) = (stop, false);
+        step.propose(interval, Rebound::None);
+    }
+    // Friction bends the path, so that over the shorter interval the impact may come at another time.
+    for cut in 0..MAX_CUTS {
+        let Some(impact) = first_impact(step, interval) else { break };
+        if cut > 0 && impact.value() > interval.value() * SAME_TIME {
+            break;
+        }
+        (interval, is_last) = (impact, false);
+        step.propose(interval, Rebound::None);
+    }
+    (interval, is_last)
 }
 
 /// Whether an impact is due; makes active all touching contacts if so, else those that stay closed.

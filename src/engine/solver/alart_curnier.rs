@@ -164,3 +164,29 @@ pub fn function_square(r: [f64; 3], u: [f64; 3], mu: f64) -> f64 {
     let scale = if square <= radius * radius { 1.0 } else { radius / square.sqrt() };
     (r[0] - normal).powi(2) + (r[1] - scale * x).powi(2) + (r[2] - scale * y).powi(2)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// At a solution the function is zero and the mode is what the laws say.
+    #[test]
+    fn solutions_are_zeros() {
+        let mu = 0.5;
+        for (r, u, unknowns) in [
+            ([0.0, 0.0, 0.0], [1.0, 3.0, -1.0], 0),
+            ([2.0, 0.3, -0.4], [0.0, 0.0, 0.0], 3),
+            ([2.0, -0.6, 0.8], [0.0, 3.0, -4.0], 2),
+        ] {
+            assert!(function_square(r, u, mu) < 1e-30);
+            let mode = Mode::of(r, u, mu);
+            assert_eq!(mode.unknowns(), unknowns);
+            if let Mode::Slip { direction, ratio } = mode {
+                assert!((direction[0] + 0.6).abs() < 1e-15 && (direction[1] - 0.8).abs() < 1e-15);
+                assert!((ratio - 1.0 / 6.0).abs() < 1e-15);
+                assert_eq!(mode.impulse(mu, &[2.0, 0.0]).map(|r| (r * 1e12).round() / 1e12), r);
+            }
+        }
+        assert!(function_square([1.0, 0.0, 0.0], [1.0, 0.0, 0.0], mu) > 0.5);
+    }
+}

@@ -1,23 +1,28 @@
-//! The default. In this order, each from the best point so far, until solved:
+//! The default. In this order, until solved:
 //! 1. a few Gauss-Seidel sweeps towards the active set, then Newton, which then needs few iterations;
-//! 2. proximal Newton, shifts shrinking fast;
-//! 3. Gauss-Seidel for long, then proximal Newton, shifts shrinking slowly;
-//! 4. Gauss-Seidel to the limit.
+//! 2. proximal Newton from the best point, shifts shrinking fast;
+//! 3. more Gauss-Seidel sweeps, then proximal Newton, shifts shrinking slowly;
+//! 4. Newton and proximal Newton from other starting points: zero, then points spread over the cones.
 //!
+//! Each may use a part of the iteration limit, so that the next ones have their turn.
 //! A contact that nothing couples to others is solved in closed form before this.
 
-use super::component::Component;
+use super::component::{Best, Component};
 use super::single_contact::Accuracy;
 use super::{Effort, Scratch, newton, nsgs, proximal};
 
-const FIRST_SWEEPS: u32 = 3;
-const LONG_SWEEPS: u32 = 100;
+/// Sweeps before Newton: where a Newton iteration is cheap, fewer.
+const FIRST_SWEEPS: u32 = 4;
+const FIRST_SWEEPS_OF_SMALL: u32 = 3;
+const SMALL: usize = 4;
+const RESTARTS: u32 = 30;
 
 /// Solves from the point in `part` and leaves the best point seen there.
 pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
-    Effort { iterations: 0, solved: part.solved() }
+    let effort = Effort { iterations: 0, solved: part.solved() }
         .then(limit, |limit| {
-            let iterations = FIRST_SWEEPS.min(limit);
+            let sweeps = if part.contacts() <= SMALL { FIRST_SWEEPS_OF_SMALL } else { FIRST_SWEEPS };
+            let iterations = sweeps.min(limit);
             for _ in 0..iterations {
                 nsgs::sweep(part, Accuracy::Rough);
             }
@@ -25,8 +30,61 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
             Effort { iterations, solved: part.solved() }
         })
         .then(limit, |limit| newton::solve(part, limit, scratch))
-        .then(limit, |limit| proximal::solve(part, proximal::FAST, limit, scratch))
-        .then(limit, |limit| nsgs::solve(part, limit.min(LONG_SWEEPS), scratch))
-        .then(limit, |limit| proximal::solve(part, proximal::SLOW, limit, scratch))
-        .then(limit, |limit| nsgs::solve(part, limit, scratch))
+        .then(limit, |left| proximal::solve(part, proximal::FAST, left.min(limit / 4), scratch))
+        .then(limit, |left| nsgs::solve(part, left.min(limit / 10), scratch))
+        .then(limit, |left| proximal::solve(part, proximal::SLOW, left.min(limit / 4), scratch));
+    effort.then(limit, |limit| restart(part, limit, scratch))
+}
+
+fn restart(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
+    let mut memory = std::mem::take(&mut scratch.best_of_all);
+    let mut best = Best::begin(&mut memory, part);
+    let mut effort = Effort { iterations: 0, solved: false };
+    for attempt in 0..RESTARTS {
+        let shrink = if attempt % 2 == 0 { proximal::FAST } else { proximal::SLOW };
+        effort = effort
+            .then(limit, |limit| {
+                part.start_at(attempt);
+                newton::solve(part, limit, scratch)
+            })
+            .then(limit, |left| proximal::solve(part, shrink, left.min(limit / 5), scratch));
+        best.offer(part);
+    }
+    let effort = best.finish(part, effort.iterations);
+    scratch.best_of_all = memory;
+    effort
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixtures::{TWISTS, box_on_corners, impulses, part_of};
+    use super::*;
+    use crate::engine::problem::residual::natural_residual;
+
+    #[test]
+    fn boxes_take_a_handful_of_iterations() {
+        for twist in TWISTS {
+            for mu in [0.0, 0.1, 0.4, 1.0] {
+                let problem = box_on_corners(twist, mu);
+                let mut part = part_of(&problem, 1e-12);
+                let effort = solve(&mut part, 1000, &mut Scratch::default());
+                assert!(effort.solved && effort.iterations <= 12, "{twist:?} {mu}: {effort:?}");
+                assert!(natural_residual(&problem, &impulses(&part)) <= 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn restarts_keep_the_best_point() {
+        let problem = box_on_corners(TWISTS[2], 0.4);
+        let mut part = part_of(&problem, 1e-12);
+        solve(&mut part, 1000, &mut Scratch::default());
+        let solution = impulses(&part);
+        // Without a goal nothing is good enough, but the solution is not lost.
+        let mut part = part_of(&problem, 0.0);
+        let effort = solve(&mut part, 400, &mut Scratch::default());
+        let best = natural_residual(&problem, &impulses(&part));
+        assert!(effort.iterations <= 400);
+        assert!(best <= natural_residual(&problem, &solution).max(1e-14));
+    }
 }

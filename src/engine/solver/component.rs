@@ -108,10 +108,51 @@ impl Component {
         if self.r.iter().flatten().any(|&r| r != 0.0) {
             self.refresh();
         } else {
-            // Without impulses the velocities are `q`; unless that solves the part, any point is better.
-            let open = self.q.iter().all(|q| q[0] >= 0.0);
-            self.residual = if open { 0.0 } else { f64::INFINITY };
+            self.start_from_zero();
         }
+    }
+
+    /// Starts from zero if that is better than the guess: an impulse that does nothing, in hyperstatic contact, would
+    /// stay for ever.
+    pub fn drop_bad_guess(&mut self) {
+        let at_rest = |contact: usize| {
+            let d = self.scale[contact];
+            distance_square([0.0; 3], scaled(self.q[contact], 1.0 / d), self.mu[contact])
+        };
+        let square: f64 = (0..self.contacts()).map(at_rest).sum();
+        if square.sqrt() < self.residual || self.residual.is_nan() {
+            self.r.fill([0.0; 3]);
+            self.start_from_zero();
+        }
+    }
+
+    /// Goes to one of many points to start from: first zero, then impulses inside the cones of about the size that
+    /// would stop `q`, spread by a fixed sequence.
+    pub fn start_at(&mut self, attempt: u32) {
+        if attempt == 0 {
+            self.r.fill([0.0; 3]);
+            self.start_from_zero();
+            return;
+        }
+        let size = (self.q.iter().flatten().map(|q| q * q).sum::<f64>() / self.contacts() as f64).sqrt();
+        // Parts of multiples of irrational numbers fill the unit cube evenly. [Roberts 2018]
+        let mut index = f64::from(attempt) * 1e3;
+        for (r, mu) in self.r.iter_mut().zip(&self.mu) {
+            index += 1.0;
+            let part = |factor: f64| (index * factor).fract();
+            let normal = 2.0 * size * part(0.819_172_513_396_164_4);
+            let tangential = mu * normal * part(0.671_043_606_703_789_2).sqrt();
+            let (sine, cosine) = (std::f64::consts::TAU * part(0.549_700_477_901_970_3)).sin_cos();
+            *r = [normal, tangential * cosine, tangential * sine];
+        }
+        self.refresh();
+    }
+
+    /// Without impulses the velocities are `q`; unless that solves the part, any point is better.
+    fn start_from_zero(&mut self) {
+        self.u.copy_from_slice(&self.q);
+        let open = self.q.iter().all(|q| q[0] >= 0.0);
+        self.residual = if open { 0.0 } else { f64::INFINITY };
     }
 
     /// Writes the unknowns back to the whole problem.
@@ -143,6 +184,19 @@ impl Component {
             square += distance_square(scaled(r, d), scaled(u, 1.0 / d), self.mu[contact]);
         }
         self.residual = square.sqrt();
+    }
+
+    /// Whether a change of the point by a vector of this length changes the residual by less than the goal.
+    ///
+    /// A projection onto a cone does not lengthen differences, hence the residual changes by at most twice the
+    /// change of `r` and `1 + mu` times that of `u`; blocks of a positive semidefinite matrix whose diagonal
+    /// blocks have trace three are not larger than three.
+    pub fn tolerates(&self, change: f64) -> bool {
+        let mut bound = 0.0_f64;
+        for (d, mu) in self.scale.iter().zip(&self.mu) {
+            bound = bound.max(2.0 * d + (1.0 + mu) * 3.0 * self.contacts() as f64 / d);
+        }
+        bound * change <= self.goal
     }
 
     /// Whether the present point is a solution.
@@ -216,4 +270,38 @@ fn distance_square(r: [f64; 3], u: [f64; 3], mu: f64) -> f64 {
         [height, mu * height / t]
     };
     (r[0] - pn).powi(2) + (r[1] - scale * x).powi(2) + (r[2] - scale * y).powi(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixtures::{TWISTS, box_on_corners, impulses, part_of};
+    use crate::engine::problem::residual::natural_residual;
+
+    #[test]
+    fn the_residual_is_that_of_the_whole_problem() {
+        let problem = box_on_corners(TWISTS[1], 0.4);
+        let scale = problem.q.iter().map(|q| q * q).sum::<f64>().sqrt();
+        let mut part = part_of(&problem, 1.0);
+        for attempt in 1..20 {
+            part.start_at(attempt);
+            let expected = natural_residual(&problem, &impulses(&part)) * scale;
+            assert!((part.residual - expected).abs() < 1e-14 * (1.0 + expected));
+        }
+    }
+
+    #[test]
+    fn tolerated_changes_change_the_residual_by_less_than_the_goal() {
+        let problem = box_on_corners(TWISTS[0], 0.4);
+        let mut part = part_of(&problem, 1e-3);
+        part.start_at(3);
+        let before = part.residual;
+        let mut length = 1.0;
+        while !part.tolerates(length) {
+            length *= 0.5;
+        }
+        let entries = 3.0 * part.contacts() as f64;
+        part.r.iter_mut().flatten().for_each(|r| *r += length / entries.sqrt());
+        part.refresh();
+        assert!((part.residual - before).abs() <= part.goal);
+    }
 }

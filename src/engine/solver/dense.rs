@@ -1,4 +1,5 @@
-//! Dense elimination: fast with row pivoting for regular matrices, complete pivoting for singular ones.
+//! Dense matrices: factors with row pivoting, fast, for regular ones; elimination with complete pivoting for
+//! singular ones.
 
 /// A square matrix with room for its elimination.
 #[derive(Debug, Default)]
@@ -8,12 +9,17 @@ pub struct Matrix {
     stride: usize,
     /// Row by row.
     entries: Vec<f64>,
+    /// Factors of small matrices; those of large ones are among `entries`.
+    factors: Vec<f64>,
+    /// Row with which each row was exchanged, one after the other.
+    exchanges: Vec<usize>,
     /// Unknown in each column, while columns are exchanged.
     columns: Vec<usize>,
 }
 
 /// Matrices up to the last of these sizes are padded to the next one, whose loops the compiler knows.
-const SMALL: [usize; 4] = [6, 12, 18, 24];
+const SMALL: [usize; 4] = [6, 12, 18, LARGEST_SMALL];
+const LARGEST_SMALL: usize = 24;
 /// Columns that are eliminated together, so that the rest of the matrix is passed over less often.
 const PANEL: usize = 4;
 
@@ -25,6 +31,8 @@ impl Matrix {
             size: 0,
             stride: 0,
             entries: Vec::with_capacity(rows * rows),
+            factors: Vec::with_capacity(rows.min(LARGEST_SMALL).pow(2)),
+            exchanges: Vec::with_capacity(rows),
             columns: Vec::with_capacity(rows),
         }
     }
@@ -44,25 +52,27 @@ impl Matrix {
         &mut self.entries[row * self.stride..row * self.stride + self.size]
     }
 
-    /// Overwrites `b` with the solution of `A x = b`, and the matrix with its elimination. False where a pivot is
-    /// zero or not finite; `b` is then without meaning.
-    pub fn solve(&mut self, b: &mut [f64]) -> bool {
+    /// Replaces the matrix by its factors. False where a pivot is zero or not finite; the factors are then
+    /// without meaning.
+    pub fn factor(&mut self) -> bool {
+        self.exchanges.clear();
+        let Matrix { entries, factors, exchanges, .. } = self;
         match self.stride {
-            6 => solve_small::<6>(&mut self.entries, b),
-            12 => solve_small::<12>(&mut self.entries, b),
-            18 => solve_small::<18>(&mut self.entries, b),
-            24 => solve_small::<24>(&mut self.entries, b),
-            _ => self.solve_large(b),
+            6 => factor_small::<6>(entries, factors, exchanges),
+            12 => factor_small::<12>(entries, factors, exchanges),
+            18 => factor_small::<18>(entries, factors, exchanges),
+            LARGEST_SMALL => factor_small::<LARGEST_SMALL>(entries, factors, exchanges),
+            _ => self.factor_large(),
         }
     }
 
-    fn solve_large(&mut self, b: &mut [f64]) -> bool {
+    fn factor_large(&mut self) -> bool {
         let n = self.size;
         let mut start = 0;
         while start < n {
             let end = (start + PANEL).min(n);
             for column in start..end {
-                if !self.eliminate_in_panel(column, end, b) {
+                if !self.eliminate_in_panel(column, end) {
                     return false;
                 }
             }
@@ -71,17 +81,39 @@ impl Matrix {
             }
             start = end;
         }
-        for row in (0..n).rev() {
-            let line = &self.entries[row * n..(row + 1) * n];
-            let known: f64 = line[row + 1..].iter().zip(&b[row + 1..n]).map(|(a, x)| a * x).sum();
+        true
+    }
+
+    /// Overwrites `b` with the solution of `A x = b`, once the matrix is factored.
+    pub fn substitute(&self, b: &mut [f64]) {
+        let b = &mut b[..self.size];
+        let Matrix { entries, factors, exchanges, .. } = self;
+        match self.stride {
+            6 => substitute_small::<6>(entries, factors, exchanges, b),
+            12 => substitute_small::<12>(entries, factors, exchanges, b),
+            18 => substitute_small::<18>(entries, factors, exchanges, b),
+            LARGEST_SMALL => substitute_small::<LARGEST_SMALL>(entries, factors, exchanges, b),
+            _ => self.substitute_large(b),
+        }
+    }
+
+    fn substitute_large(&self, b: &mut [f64]) {
+        for (row, &other) in self.exchanges.iter().enumerate() {
+            b.swap(row, other);
+        }
+        for (row, line) in self.entries.chunks_exact(self.stride).enumerate() {
+            let known: f64 = line[..row].iter().zip(&b[..row]).map(|(a, x)| a * x).sum();
+            b[row] -= known;
+        }
+        for (row, line) in self.entries.chunks_exact(self.stride).enumerate().rev() {
+            let known: f64 = line[row + 1..].iter().zip(&b[row + 1..]).map(|(a, x)| a * x).sum();
             b[row] = (b[row] - known) / line[row];
         }
-        true
     }
 
     /// Eliminates one column within the columns up to `end`; factors take the place of the zeros.
     #[inline]
-    fn eliminate_in_panel(&mut self, column: usize, end: usize, b: &mut [f64]) -> bool {
+    fn eliminate_in_panel(&mut self, column: usize, end: usize) -> bool {
         let n = self.size;
         let mut pivot_row = column;
         let mut largest = 0.0;
@@ -98,13 +130,12 @@ impl Matrix {
         if pivot_row != column {
             let (upper, lower) = self.entries.split_at_mut(pivot_row * n);
             upper[column * n..(column + 1) * n].swap_with_slice(&mut lower[..n]);
-            b.swap(column, pivot_row);
         }
+        self.exchanges.push(pivot_row);
         let (upper, lower) = self.entries.split_at_mut((column + 1) * n);
         let pivot = &upper[column * n + column..column * n + end];
         let inverse = 1.0 / pivot[0];
-        let (b_upper, b_lower) = b.split_at_mut(column + 1);
-        for (row, b) in lower.chunks_exact_mut(n).zip(b_lower) {
+        for row in lower.chunks_exact_mut(n) {
             let row = &mut row[column..end];
             if row[0] == 0.0 {
                 continue;
@@ -114,7 +145,6 @@ impl Matrix {
             for (entry, pivot) in row[1..].iter_mut().zip(&pivot[1..]) {
                 *entry -= factor * pivot;
             }
-            *b -= factor * b_upper[column];
         }
         true
     }
@@ -155,8 +185,8 @@ impl Matrix {
         }
     }
 
-    /// Like [`Matrix::solve`], but where the matrix is singular it finds a solution with the free unknowns at
-    /// zero, of as many equations as can be satisfied.
+    /// Overwrites `b` with a solution of `A x = b` and the matrix with its elimination. Where the matrix is
+    /// singular, free unknowns are zero and as many equations as possible are satisfied.
     pub fn solve_singular(&mut self, b: &mut [f64]) {
         /// Pivots smaller than this part of the largest entry count as zero.
         const RANK_TOLERANCE: f64 = 1e-12;
@@ -240,15 +270,20 @@ fn padded(size: usize) -> usize {
     SMALL.into_iter().find(|&small| size <= small).unwrap_or(size)
 }
 
-/// Elimination with row pivoting over whole rows of known length: the work done in vain costs less than loops of
-/// unknown length.
+/// Factors over whole rows of known length: the work done in vain costs less than loops of unknown length.
+///
+/// Row `k` of `factors` receives the inverse of pivot `k`, then the factors of the rows below, in the order of
+/// the rows at that time.
 #[inline]
-fn solve_small<const N: usize>(entries: &mut [f64], b: &mut [f64]) -> bool {
+fn factor_small<const N: usize>(
+    entries: &mut [f64],
+    factors: &mut Vec<f64>,
+    exchanges: &mut Vec<usize>,
+) -> bool {
     let (rows, _) = entries.as_chunks_mut::<N>();
-    let n = rows.len().min(N);
-    let (rows, b) = (&mut rows[..n], &mut b[..n]);
-    let mut inverses = [0.0; N];
-    for k in 0..n {
+    factors.resize(N * N, 0.0);
+    let (factors, _) = factors.as_chunks_mut::<N>();
+    for (k, factors) in factors[..rows.len()].iter_mut().enumerate() {
         let mut pivot_row = k;
         let mut largest = rows[k][k].abs();
         for (row, line) in rows.iter().enumerate().skip(k + 1) {
@@ -263,31 +298,45 @@ fn solve_small<const N: usize>(entries: &mut [f64], b: &mut [f64]) -> bool {
         }
         if pivot_row != k {
             rows.swap(k, pivot_row);
-            b.swap(k, pivot_row);
         }
-        let inverse = 1.0 / rows[k][k];
-        inverses[k] = inverse;
+        exchanges.push(pivot_row);
         let (upper, lower) = rows.split_at_mut(k + 1);
         let pivot = &upper[k];
-        let (b_upper, b_lower) = b.split_at_mut(k + 1);
-        for (line, b) in lower.iter_mut().zip(b_lower) {
+        let inverse = 1.0 / pivot[k];
+        factors[k] = inverse;
+        for (line, kept) in lower.iter_mut().zip(&mut factors[k + 1..]) {
             let factor = line[k] * inverse;
+            *kept = factor;
             if factor != 0.0 {
                 for column in 0..N {
                     line[column] -= factor * pivot[column];
                 }
-                *b -= factor * b_upper[k];
             }
         }
     }
-    for k in (0..n).rev() {
-        let x = b[k] * inverses[k];
+    true
+}
+
+/// Substitutes column by column: no operation waits for the one before.
+#[inline]
+fn substitute_small<const N: usize>(entries: &[f64], factors: &[f64], exchanges: &[usize], b: &mut [f64]) {
+    let (rows, _) = entries.as_chunks::<N>();
+    let (factors, _) = factors.as_chunks::<N>();
+    for (k, (&other, factors)) in exchanges.iter().zip(factors).enumerate() {
+        b.swap(k, other);
+        let (upper, lower) = b.split_at_mut(k + 1);
+        let x = upper[k];
+        for (b, factor) in lower.iter_mut().zip(&factors[k + 1..]) {
+            *b -= factor * x;
+        }
+    }
+    for k in (0..rows.len()).rev() {
+        let x = b[k] * factors[k][k];
         b[k] = x;
-        for (b, line) in b[..k].iter_mut().zip(rows.iter()) {
+        for (b, line) in b[..k].iter_mut().zip(rows) {
             *b -= line[k] * x;
         }
     }
-    true
 }
 
 #[cfg(test)]
@@ -322,7 +371,9 @@ mod tests {
             let expected: Vec<f64> = (0..size).map(|k| k as f64 - 2.5).collect();
             let mut x = product(&rows, &expected);
             let mut y = x.clone();
-            assert!(matrix(&rows).solve(&mut x));
+            let mut factored = matrix(&rows);
+            assert!(factored.factor());
+            factored.substitute(&mut x);
             matrix(&rows).solve_singular(&mut y);
             for ((x, y), expected) in x.iter().zip(&y).zip(&expected) {
                 assert!((x - expected).abs() < 1e-9 && (y - expected).abs() < 1e-9, "size {size}");
@@ -332,8 +383,8 @@ mod tests {
 
     #[test]
     fn singular_matrices_are_refused() {
-        assert!(!matrix(&[vec![1.0, 2.0], vec![2.0, 4.0]]).solve(&mut [1.0, 1.0]));
-        assert!(!matrix(&[vec![f64::NAN, 2.0], vec![2.0, f64::NAN]]).solve(&mut [1.0, 1.0]));
+        assert!(!matrix(&[vec![1.0, 2.0], vec![2.0, 4.0]]).factor());
+        assert!(!matrix(&[vec![f64::NAN, 2.0], vec![2.0, f64::NAN]]).factor());
     }
 
     #[test]

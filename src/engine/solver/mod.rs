@@ -1,24 +1,40 @@
-//! Solvers of the cone problem, one file each; [`auto`] chooses.
+//! Solvers, one file each. Cone problems: [`auto`] chooses; LCP and boxed problems: [`auto_complementarity`]; problems
+//! that mix friction laws: [`mixed`].
 //!
-//! A problem is split into parts that do not touch each other. Every part is equilibrated and solved on its own;
-//! the natural residual of the whole problem, computed by separate code, then tells how good the answer is.
+//! A cone problem is split into parts that do not touch each other. Every part is equilibrated and solved on its
+//! own; the natural residual of the whole problem, computed by separate code, then tells how good the answer is.
 
 mod alart_curnier;
 mod auto;
+mod auto_complementarity;
+mod complementarity;
 mod component;
 mod dense;
+mod enumeration;
+mod factor;
+mod fischer;
+#[cfg(test)]
+mod fixtures;
+mod lemke;
+mod mixed;
 mod newton;
 mod nsgs;
+mod pgs;
+mod pivoting;
+mod principal;
 mod proximal;
 mod report;
 mod sensitivity;
 mod single_contact;
 mod sparse;
 mod split;
+mod tiny;
 
+pub use complementarity::{LcpScratch, LcpSettings, LcpSolver, solve as complementarity_solve};
 pub use report::{Report, Status};
 
 use super::problem::cone::ConeProblem;
+use super::problem::mixed::MixedProblem;
 use super::problem::residual::natural_residual;
 use super::scalar::{Dual, Scalar};
 use component::Component;
@@ -67,12 +83,14 @@ pub struct SolverScratch {
     values: ConeProblem<f64>,
     impulses: Vec<f64>,
     tangent: sensitivity::TangentScratch,
+    mixed: mixed::MixedScratch,
 }
 
 /// Memory of the solvers of one part.
 #[derive(Debug, Default)]
 struct Scratch {
     best: Vec<[f64; 3]>,
+    best_of_all: Vec<[f64; 3]>,
     centre: Vec<[f64; 3]>,
     newton: newton::NewtonScratch,
 }
@@ -87,12 +105,14 @@ impl SolverScratch {
             part: Component::with_capacity(contacts, blocks),
             work: Scratch {
                 best: Vec::with_capacity(contacts),
+                best_of_all: Vec::with_capacity(contacts),
                 centre: Vec::with_capacity(contacts),
                 newton: newton::NewtonScratch::with_capacity(contacts.min(LIKELY_DENSE)),
             },
             values: ConeProblem::default(),
             impulses: Vec::new(),
             tangent: sensitivity::TangentScratch::default(),
+            mixed: mixed::MixedScratch::default(),
         }
     }
 }
@@ -116,8 +136,8 @@ impl Effort {
     }
 }
 
-/// Part of the tolerance that solvers aim at, so that round-off in the independent check does not undo it.
-const MARGIN: f64 = 0.5;
+/// Part of the tolerance that solvers aim at, so that round-off and last touches do not undo it.
+const MARGIN: f64 = 0.4;
 
 /// Solves a cone problem from the guess in `r` and leaves the best answer there.
 ///
@@ -148,6 +168,7 @@ pub fn solve_cone(
                 let share = (members.len() as f64 / contacts).sqrt();
                 let goal = MARGIN * settings.tolerance * scale * share;
                 part.gather(problem, r, members, parts.position(), goal);
+                part.drop_bad_guess();
                 let effort = match settings.choice {
                     SolverChoice::Auto => auto::solve(part, limit, work),
                     SolverChoice::Nsgs => nsgs::solve(part, limit, work),
@@ -198,6 +219,14 @@ pub trait Solvable: Scalar {
         settings: &SolverSettings,
         scratch: &mut SolverScratch,
     ) -> Report;
+
+    /// The same for a problem that mixes friction laws.
+    fn solve_mixed(
+        problem: &MixedProblem<Self>,
+        r: &mut [Self],
+        settings: &SolverSettings,
+        scratch: &mut SolverScratch,
+    ) -> Report;
 }
 
 impl Solvable for f64 {
@@ -208,6 +237,15 @@ impl Solvable for f64 {
         scratch: &mut SolverScratch,
     ) -> Report {
         solve_cone(problem, r, settings, scratch)
+    }
+
+    fn solve_mixed(
+        problem: &MixedProblem<f64>,
+        r: &mut [f64],
+        settings: &SolverSettings,
+        scratch: &mut SolverScratch,
+    ) -> Report {
+        mixed::solve(problem, r, settings, scratch)
     }
 }
 
@@ -228,5 +266,53 @@ impl Solvable for Dual {
         scratch.values = values;
         scratch.impulses = impulses;
         report
+    }
+
+    fn solve_mixed(
+        problem: &MixedProblem<Dual>,
+        r: &mut [Dual],
+        settings: &SolverSettings,
+        scratch: &mut SolverScratch,
+    ) -> Report {
+        mixed::solve_dual(problem, r, settings, scratch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fixtures::{TWISTS, box_on_corners};
+    use super::*;
+
+    #[test]
+    fn tangents_of_hyperstatic_contact_satisfy_the_equations() {
+        let values = box_on_corners(TWISTS[0], 0.4);
+        let mut problem = ConeProblem::<Dual>::default();
+        problem.reset(4);
+        for contact in 0..4 {
+            for (column, block) in values.w.row(contact) {
+                let block = block.map(|row| row.map(Dual::from));
+                if column == contact {
+                    problem.w.begin_row(block);
+                } else {
+                    problem.w.push(column, block);
+                }
+            }
+            problem.mu[contact] = Dual::from(0.4);
+        }
+        // The box is pushed along x: all corners stick, hence velocities after the impulse stay zero.
+        let pushed = box_on_corners([1.0, 0.0, 0.0, 0.0, 0.0, 0.0], 0.4);
+        for (q, (&value, &tangent)) in problem.q.iter_mut().zip(values.q.iter().zip(&pushed.q)) {
+            *q = Dual { value, tangent };
+        }
+        let settings = SolverSettings { choice: SolverChoice::Auto, tolerance: 1e-12, max_iterations: 100 };
+        let mut r = vec![Dual::from(0.0); 12];
+        let report = Dual::solve(&problem, &mut r, &settings, &mut SolverScratch::default());
+        assert_eq!(report.status, Status::Solved);
+        for contact in 0..4 {
+            for u in problem.velocity(contact, &r) {
+                assert!(u.value.abs() < 1e-11 && u.tangent.abs() < 1e-11, "{u:?}");
+            }
+        }
+        assert!(r.iter().any(|r| r.tangent.abs() > 0.1));
     }
 }

@@ -89,3 +89,38 @@ fn function(part: &Component, rho: f64, centre: &[[f64; 3]]) -> f64 {
     }
     square.sqrt()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixtures::{TWISTS, box_on_corners, impulses, part_of};
+    use super::*;
+    use crate::engine::problem::residual::natural_residual;
+
+    #[test]
+    fn a_box_on_its_corners_is_solved() {
+        for (twist, shrink) in TWISTS.into_iter().zip([FAST, SLOW, FAST, SLOW]) {
+            let problem = box_on_corners(twist, 0.4);
+            let mut part = part_of(&problem, 1e-12);
+            let effort = solve(&mut part, shrink, 100, &mut Scratch::default());
+            assert!(effort.solved, "{twist:?}: {effort:?}");
+            assert!(natural_residual(&problem, &impulses(&part)) <= 1e-12);
+        }
+    }
+
+    #[test]
+    fn contradictory_contacts_end_by_themselves() {
+        // A body between two walls that both come nearer.
+        let mut problem = crate::engine::ConeProblem::default();
+        problem.reset(2);
+        for i in 0..2 {
+            problem.w.begin_row([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
+            problem.w.push(1 - i, [[-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
+            problem.q[3 * i] = -1.0;
+            problem.mu[i] = 0.5;
+        }
+        let mut part = part_of(&problem, 1e-10);
+        let effort = solve(&mut part, FAST, 10_000, &mut Scratch::default());
+        assert!(!effort.solved && effort.iterations < 1000, "{effort:?}");
+        assert!(impulses(&part).iter().all(|r| r.is_finite()));
+    }
+}

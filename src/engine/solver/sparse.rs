@@ -176,9 +176,10 @@ impl BlockSystem {
             }
             self.dense_right.extend_from_slice(&self.right[row][..self.unknowns[row]]);
         }
-        if !self.matrix.solve(&mut self.dense_right) {
+        if !self.matrix.factor() {
             return false;
         }
+        self.matrix.substitute(&mut self.dense_right);
         for &row in &self.waiting {
             let (start, count) = (self.starts[row], self.unknowns[row]);
             self.right[row][..count].copy_from_slice(&self.dense_right[start..start + count]);
@@ -231,14 +232,14 @@ mod tests {
         let width = |row: usize| 1 + row % 3;
         let coupled = |i: usize, j: usize| {
             let distance = i.abs_diff(j).min(ROWS - i.abs_diff(j));
-            distance == 1 || (distance == 9 && (i.min(j)) % 4 == 0)
+            distance == 1 || (distance == 9 && i.min(j).is_multiple_of(4))
         };
         let block = |i: usize, j: usize| -> Block<f64> {
             std::array::from_fn(|a| {
                 std::array::from_fn(|b| {
                     let spread = ((31 * i + 17 * j + 7 * a + 5 * b) % 13) as f64 / 13.0 - 0.4;
                     // Every seventh diagonal block is singular.
-                    if i == j && i % 7 == 0 {
+                    if i == j && i.is_multiple_of(7) {
                         0.0
                     } else if i == j && a == b {
                         4.0 + spread
@@ -270,7 +271,8 @@ mod tests {
                 }
             }
         }
-        assert!(matrix.solve(&mut x) && system.solve());
+        assert!(matrix.factor() && system.solve());
+        matrix.substitute(&mut x);
         assert!(system.eliminated.len() > ROWS / 2, "most rows are eliminated sparsely");
         for row in 0..ROWS {
             for k in 0..width(row) {

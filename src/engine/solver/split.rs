@@ -69,3 +69,32 @@ impl Parts {
         &self.position
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_what_blocks_connect() {
+        let mut problem = ConeProblem::default();
+        problem.reset(5);
+        let block = [[1.0; 3]; 3];
+        // 0 - 3 - 1, and 2, 4 on their own.
+        for (contact, neighbours) in [vec![3], vec![3], vec![], vec![0, 1], vec![]].into_iter().enumerate() {
+            problem.w.begin_row(block);
+            for neighbour in neighbours {
+                assert_ne!(neighbour, contact);
+                problem.w.push(neighbour, block);
+            }
+        }
+        let mut parts = Parts::default();
+        for _ in 0..2 {
+            parts.find(&problem);
+            let found: Vec<&[usize]> = (0..parts.count()).map(|part| parts.members(part)).collect();
+            assert_eq!(found, [&[0, 3, 1][..], &[2], &[4]]);
+            assert_eq!(parts.position(), [0, 2, 0, 1, 0]);
+        }
+        parts.find(&ConeProblem::default());
+        assert_eq!(parts.count(), 0);
+    }
+}

@@ -1,0 +1,130 @@
+//! Friction laws of the active contacts in the contact problem of an interval.
+//!
+//! Box and bristle are bounded by `mu` times the normal impulse of the last interval. Bounds are brought towards
+//! the present normal impulse by fixed-point passes: as many as the law asks for, and until they settle where
+//! there is nothing to look back at: a fresh contact, an impact.
+
+use super::IslandStep;
+use crate::engine::law::bounded::BoundedRows;
+use crate::engine::law::box_friction;
+use crate::engine::law::bristle::{self, Memory};
+use crate::engine::law::facets::Facets;
+use crate::engine::problem::mixed::Friction;
+use crate::engine::scalar::Scalar;
+use crate::engine::solver::Solvable;
+use crate::engine::state::ContactMemory;
+use crate::engine::system::FrictionLaw;
+use nalgebra::Vector3;
+
+/// Passes for contacts that cannot look back.
+const FRESH_PASSES: u32 = 50;
+/// Relative change of a bound that counts as settled.
+const SETTLED: f64 = 1e-12;
+
+/// Normal impulses that the bounds of an interval `dt` start from.
+pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    let workspace = &mut *step.workspace;
+    workspace.limits.clear();
+    for &index in &workspace.active {
+        let pair = &step.system.contacts[workspace.touches[index].contact];
+        let last = pair.memory.map_or(S::zero(), |memory| step.state.memories[memory].normal);
+        workspace.limits.push(last * dt);
+    }
+}
+
+/// Gives every active contact its law, in the scaled unknowns of the problem.
+pub fn write<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    for index in 0..step.workspace.active.len() {
+        let touch = step.workspace.touches[step.workspace.active[index]];
+        let pair = &step.system.contacts[touch.contact];
+        let scale = step.workspace.scales[index];
+        let frame = step.workspace.columns[index].linear;
+        let mu = step.state.parameters.mu[touch.contact];
+        let limit = step.workspace.limits[index];
+        let memory = pair.memory.map_or(ContactMemory::none(), |memory| step.state.memories[memory]);
+        let tangential = |vector: &Vector3<S>| {
+            let local = frame * vector;
+            [local[1], local[2]]
+        };
+        let problem = &mut step.workspace.problem;
+        if dt.value() > 0.0 && pair.normal_stiffness.is_finite() {
+            let compliance = S::from(1.0 / pair.normal_stiffness) / (dt * dt) * scale * scale;
+            problem.add_normal_compliance(index, compliance, memory.normal * dt / scale);
+        }
+        match pair.friction {
+            FrictionLaw::Cone => {}
+            FrictionLaw::Facets { count, aligned, polygon } => {
+                let predicted = [problem.contacts.q[3 * index + 1], problem.contacts.q[3 * index + 2]];
+                let direction = if aligned { Facets::aligned(predicted) } else { [S::one(), S::zero()] };
+                problem.friction[index] = Friction::Facets(Facets { mu, count, direction }, polygon);
+            }
+            FrictionLaw::Box { .. } => {
+                problem.set_bounded(index, &scaled(&box_friction::rows(mu, limit), scale));
+            }
+            FrictionLaw::Bristle { bristle, .. } => {
+                let slip = tangential(&touch.velocity(step.state));
+                let rows = if dt.value() > 0.0 {
+                    let last = Memory {
+                        normal: limit,
+                        tangential: tangential(&memory.tangential).map(|force| force * dt),
+                    };
+                    bristle::rows(&bristle, mu, &last, slip, dt)
+                } else {
+                    // An impact is over before a bristle bends: the limit along the slip.
+                    BoundedRows { direction: Facets::aligned(slip), ..box_friction::rows(mu, limit) }
+                };
+                step.workspace.problem.set_bounded(index, &scaled(&rows, scale));
+            }
+        }
+    }
+}
+
+/// Rows for unknowns that times `scale` are impulses.
+fn scaled<S: Scalar>(rows: &BoundedRows<S>, scale: S) -> BoundedRows<S> {
+    BoundedRows {
+        direction: rows.direction,
+        compliance: rows.compliance.map(|compliance| compliance * scale * scale),
+        preload: rows.preload.map(|preload| preload / scale),
+        bound: rows.bound / scale,
+    }
+}
+
+/// Takes the bounds from the solution of pass `pass`. Returns whether another pass is wanted.
+pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bool {
+    let mut again = false;
+    for index in 0..step.workspace.active.len() {
+        let touch = &step.workspace.touches[step.workspace.active[index]];
+        let pair = &step.system.contacts[touch.contact];
+        let iterations = match pair.friction {
+            FrictionLaw::Cone | FrictionLaw::Facets { .. } => continue,
+            FrictionLaw::Box { iterations } | FrictionLaw::Bristle { iterations, .. } => iterations,
+        };
+        let remembered = pair.memory.map_or(0.0, |memory| step.state.memories[memory].normal.value());
+        let found = step.workspace.unknowns[3 * index] * step.workspace.scales[index];
+        let last = std::mem::replace(&mut step.workspace.limits[index], found);
+        again |= if dt.value() > 0.0 && remembered > 0.0 {
+            pass < iterations
+        } else {
+            pass < FRESH_PASSES && (found - last).value().abs() > SETTLED * found.value().abs()
+        };
+    }
+    again
+}
+
+/// Keeps the forces of an interval for the laws that look back.
+pub fn remember<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    for &contact in &step.island.contacts {
+        if let Some(memory) = step.system.contacts[contact].memory {
+            step.state.memories[memory] = ContactMemory::none();
+        }
+    }
+    for (&index, impulse) in step.workspace.active.iter().zip(&step.workspace.impulses) {
+        let contact = step.workspace.touches[index].contact;
+        if let Some(memory) = step.system.contacts[contact].memory
+            && impulse.normal.value() > 0.0
+        {
+            step.state.memories[memory] =
+                ContactMemory { normal: impulse.normal / dt, tangential: impulse.tangential / dt };
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! When sliding ends. Friction over an interval opposes the velocity at its end: where that has turned around on
+//! the way, friction would have pushed along the motion before. Intervals are cut at the turn, so that friction
+//! takes energy and a sliding node stops where it should.
+
+use super::IslandStep;
+use crate::engine::scalar::length;
+use crate::engine::solver::Solvable;
+use crate::engine::state::ContactMode;
+use crate::engine::system::FrictionLaw;
+
+/// Ends of sliding that are closer to an end of the interval than this part of it are not worth a cut.
+const NEGLIGIBLE: f64 = 1e-9;
+
+/// Earliest time within `dt` at which a contact that slides at the start stops or turns around on the proposed
+/// path.
+pub fn first<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
+    let mut first: Option<S> = None;
+    for (&index, impulse) in step.workspace.active.iter().zip(&step.workspace.impulses) {
+        let touch = &step.workspace.touches[index];
+        let mu = step.state.parameters.mu[touch.contact];
+        // Only for a point mass is the brake the mass alone, and bounded friction creeps while it holds.
+        let has_limit_in_step = matches!(
+            step.system.contacts[touch.contact].friction,
+            FrictionLaw::Cone | FrictionLaw::Facets { .. }
+        );
+        if impulse.mode == ContactMode::Open
+            || mu.value() <= 0.0
+            || touch.rotation.is_some()
+            || !has_limit_in_step
+        {
+            continue;
+        }
+        let before = step.state.nodes[touch.node].velocity;
+        let sliding = before - touch.normal * touch.normal_velocity;
+        let speed = length(&sliding);
+        if speed.value() <= 0.0 {
+            continue;
+        }
+        let direction = sliding / speed;
+        let after = step.workspace.velocity[touch.node];
+        if impulse.mode == ContactMode::Slip && direction.dot(&after).value() > 0.0 {
+            continue;
+        }
+        // What all but this friction does, and this friction as it is while the contact slides.
+        let mass = step.state.parameters.mass[touch.node];
+        let pushed = direction.dot(&(after - before)) - direction.dot(&impulse.tangential) / mass;
+        let braking = mu * impulse.normal / mass - pushed;
+        let limit = first.map_or(dt.value() * (1.0 - NEGLIGIBLE), S::value);
+        if braking.value() > 0.0 {
+            let time = speed / braking * dt;
+            if time.value() > NEGLIGIBLE * dt.value() && time.value() < limit {
+                first = Some(time);
+            }
+        }
+    }
+    first
+}

@@ -1,0 +1,327 @@
+//! The default for LCP and boxed problems: chosen by problem, with fallbacks in a fixed order.
+//!
+//! One row, or rows that are not coupled, have a closed form; LCPs of up to four rows are tried by Cramer's rule.
+//! Larger problems are split into islands that share no entry of `M`. Each goes through: principal pivoting row by row
+//! (up to some size), block principal pivoting, Lemke, Newton from several starts, projected Gauss-Seidel,
+//! enumeration. The first answer within tolerance is taken, otherwise the best.
+
+use super::complementarity::{LcpScratch, LcpSettings, Stop, clamp, judge};
+use super::report::{Report, Status};
+use super::{enumeration, fischer, lemke, pgs, pivoting, principal, tiny};
+use crate::engine::problem::boxed::BoxedProblem;
+use crate::engine::problem::complementarity::Complementarity;
+
+/// Problems of up to this size are not searched for islands.
+const ONE_ISLAND: usize = 16;
+/// Pivoting is tried without a positive diagonal on problems of up to this size.
+const WITHOUT_DIAGONAL: usize = 8;
+/// Limit of block exchanges for a size, far above what solvable problems need.
+fn pivoting_limit(size: usize) -> u32 {
+    u32::try_from(50 + size).unwrap_or(u32::MAX)
+}
+
+/// Memory of the search for islands, and of the best answer.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    island: BoxedProblem,
+    island_z: Vec<f64>,
+    best: Vec<f64>,
+    /// A row nearer to the one that stands for the island.
+    parent: Vec<usize>,
+    /// Rows ordered by island.
+    rows: Vec<usize>,
+    /// Where each island starts in `rows`, and the end.
+    starts: Vec<usize>,
+}
+
+/// Solves the problem from the guess in `z`.
+#[inline]
+pub fn solve<P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    settings: &LcpSettings,
+    scratch: &mut LcpScratch,
+) -> Report {
+    if problem.size() == 1 {
+        solve_alone(problem, 0, z);
+        let report = judge(problem, z, "closed form", CLOSED_FORM, settings.tolerance);
+        if report.status == Status::Solved {
+            return report;
+        }
+    }
+    solve_many(problem, z, settings, scratch)
+}
+
+const CLOSED_FORM: Stop = Stop { status: Status::Solved, iterations: 1 };
+
+fn solve_many<P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    settings: &LcpSettings,
+    scratch: &mut LcpScratch,
+) -> Report {
+    if P::ONE_SIDED {
+        let limit = settings.max_iterations;
+        let stop = match problem.size() {
+            2 => Some(tiny::run::<2, P>(problem, z, limit)),
+            3 => Some(tiny::run::<3, P>(problem, z, limit)),
+            4 => Some(tiny::run::<4, P>(problem, z, limit)),
+            _ => None,
+        };
+        if let Some(stop) = stop {
+            let report = judge(problem, z, "cramer", stop, settings.tolerance);
+            if report.status == Status::Solved {
+                return report;
+            }
+        }
+    }
+    if problem.size() <= ONE_ISLAND {
+        solve_connected(problem, z, settings, scratch)
+    } else {
+        solve_islands(problem, z, settings, scratch)
+    }
+}
+
+fn solve_connected<P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    settings: &LcpSettings,
+    scratch: &mut LcpScratch,
+) -> Report {
+    let limit = settings.max_iterations;
+    let mut solver = "principal";
+    let stop = match problem.size() {
+        2 => principal::run_exact::<2, 2, P>(problem, z, limit),
+        3 => principal::run_exact::<3, 4, P>(problem, z, limit),
+        4 => principal::run_exact::<4, 4, P>(problem, z, limit),
+        size @ 1..=12 if is_diagonal(problem) => {
+            (0..size).for_each(|row| solve_alone(problem, row, z));
+            solver = "closed form";
+            CLOSED_FORM
+        }
+        // Whole contacts have three rows.
+        6 => principal::run_exact::<6, 8, P>(problem, z, limit),
+        9 => principal::run_exact::<9, 12, P>(problem, z, limit),
+        12 => principal::run_exact::<12, 12, P>(problem, z, limit),
+        5..=8 => principal::run_within::<8, P>(problem, z, limit),
+        10..=11 => principal::run_within::<12, P>(problem, z, limit),
+        13..=16 => principal::run_within::<16, P>(problem, z, limit),
+        17..=32 => principal::run_within::<32, P>(problem, z, limit),
+        33..=principal::LIMIT => principal::run_large(problem, z, limit, &mut scratch.principal),
+        _ => Stop { status: Status::NotApplicable, iterations: 0 },
+    };
+    if stop.status != Status::NotApplicable {
+        let report = judge(problem, z, solver, stop, settings.tolerance);
+        if report.status == Status::Solved {
+            return report;
+        }
+    }
+    fall_back(problem, z, settings, scratch, stop.iterations)
+}
+
+/// Solves a row that is coupled to no other.
+#[inline]
+fn solve_alone<P: Complementarity>(problem: &P, row: usize, z: &mut [f64]) {
+    let (m, q) = (problem.m()[row * (problem.size() + 1)], problem.q()[row]);
+    z[row] = clamp(problem, row, if m > 0.0 { -q / m } else { z[row] });
+}
+
+/// Whether no row is coupled to another.
+#[inline]
+fn is_diagonal<P: Complementarity>(problem: &P) -> bool {
+    // Between two entries of the diagonal lie as many others as there are rows.
+    let size = problem.size();
+    problem.m()[1..].chunks_exact(size + 1).all(|chunk| all_zero(&chunk[..size]))
+}
+
+#[inline]
+fn all_zero(entries: &[f64]) -> bool {
+    // Doubling the bits drops the sign of zero.
+    entries.iter().fold(0, |bits, entry| bits | (entry.to_bits() << 1)) == 0
+}
+
+/// Tries the solvers in order until one answers within tolerance, after `used` iterations.
+fn fall_back<P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    settings: &LcpSettings,
+    scratch: &mut LcpScratch,
+    mut used: u32,
+) -> Report {
+    let size = problem.size();
+    let pivotable = size <= WITHOUT_DIAGONAL || (0..size).all(|row| problem.m()[row * size + row] > 0.0);
+    let stages: [Stage<P>; 5] = [
+        (pivoting::solve, if pivotable { pivoting_limit(size) } else { 0 }),
+        (lemke::solve, u32::MAX),
+        (fischer::solve, u32::MAX),
+        (pgs::solve, u32::MAX),
+        (enumeration::solve, u32::MAX),
+    ];
+    let mut best: Option<Report> = None;
+    for (stage, stage_limit) in stages {
+        let max_iterations = stage_limit.min(settings.max_iterations - used);
+        if max_iterations == 0 {
+            continue;
+        }
+        let report = stage(problem, z, &LcpSettings { max_iterations, ..*settings }, scratch);
+        used += report.iterations;
+        if report.status == Status::Solved {
+            return Report { iterations: used, ..report };
+        }
+        // Each solver starts where the best so far ended.
+        if best.is_none_or(|best| report.residual < best.residual) {
+            best = Some(report);
+            scratch.auto.best.clear();
+            scratch.auto.best.extend_from_slice(z);
+        } else {
+            z.copy_from_slice(&scratch.auto.best);
+        }
+    }
+    let unsolved = Stop { status: Status::IterationLimit, iterations: used };
+    best.map_or_else(
+        || judge(problem, z, "auto", unsolved, settings.tolerance),
+        |best| Report { iterations: used, ..best },
+    )
+}
+
+/// A solver and its limit of iterations.
+type Stage<P> = (fn(&P, &mut [f64], &LcpSettings, &mut LcpScratch) -> Report, u32);
+
+/// Solves island by island; the residual of the whole decides.
+fn solve_islands<P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    settings: &LcpSettings,
+    scratch: &mut LcpScratch,
+) -> Report {
+    find_islands(problem, &mut scratch.auto);
+    let islands = scratch.auto.starts.len() - 1;
+    if islands == 1 {
+        return solve_connected(problem, z, settings, scratch);
+    }
+    let mut island = std::mem::take(&mut scratch.auto.island);
+    let mut island_z = std::mem::take(&mut scratch.auto.island_z);
+    let scale = norm(problem.q());
+    let mut solver = None;
+    let mut worst = Status::Solved;
+    let mut used = 0;
+    for index in 0..islands {
+        let rows = &scratch.auto.rows[scratch.auto.starts[index]..scratch.auto.starts[index + 1]];
+        cut_out(problem, rows, &mut island);
+        island_z.clear();
+        island_z.extend(rows.iter().map(|&row| z[row]));
+        // An island's share of the error allowed for the whole.
+        let share = scale / (norm(&island.q) * (islands as f64).sqrt());
+        let tolerance =
+            if share > 1.0 && share.is_finite() { settings.tolerance * share } else { settings.tolerance };
+        let max_iterations = settings.max_iterations - used;
+        let report = solve_connected(
+            &island,
+            &mut island_z,
+            &LcpSettings { tolerance, max_iterations, ..*settings },
+            scratch,
+        );
+        used += report.iterations.min(max_iterations);
+        worst = worst.max(report.status);
+        solver = match solver {
+            None => Some(report.solver),
+            Some(name) if name == report.solver => solver,
+            Some(_) => Some("auto"),
+        };
+        let rows = &scratch.auto.rows[scratch.auto.starts[index]..scratch.auto.starts[index + 1]];
+        for (&row, &value) in rows.iter().zip(&island_z) {
+            z[row] = value;
+        }
+    }
+    scratch.auto.island = island;
+    scratch.auto.island_z = island_z;
+    let stop = Stop { status: worst, iterations: used };
+    judge(problem, z, solver.unwrap_or("auto"), stop, settings.tolerance)
+}
+
+fn norm(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum::<f64>().sqrt()
+}
+
+fn cut_out<P: Complementarity>(problem: &P, rows: &[usize], island: &mut BoxedProblem) {
+    island.m.clear();
+    island.q.clear();
+    island.lower.clear();
+    island.upper.clear();
+    for &row in rows {
+        let source = problem.row(row);
+        island.m.extend(rows.iter().map(|&column| source[column]));
+        island.q.push(problem.q()[row]);
+        island.lower.push(problem.lower(row));
+        island.upper.push(problem.upper(row));
+    }
+}
+
+/// Groups the rows that are linked by entries of `M`, each group in rising order.
+fn find_islands<P: Complementarity>(problem: &P, scratch: &mut Scratch) {
+    const BLOCK: usize = 8;
+    let size = problem.size();
+    let Scratch { parent, rows, starts, .. } = scratch;
+    parent.clear();
+    parent.extend(0..size);
+    let mut islands = size;
+    for row in 0..size {
+        for (block, entries) in problem.row(row).chunks(BLOCK).enumerate() {
+            if all_zero(entries) {
+                continue;
+            }
+            for (offset, &entry) in entries.iter().enumerate() {
+                if entry != 0.0 && parent[row] != parent[block * BLOCK + offset] {
+                    islands -= usize::from(join(parent, row, block * BLOCK + offset));
+                }
+            }
+        }
+        if islands == 1 {
+            break;
+        }
+    }
+    // The smallest row of an island stands for it, so that a row comes after its island's first.
+    starts.clear();
+    starts.resize(size + 1, 0);
+    let mut islands = 0;
+    rows.clear();
+    rows.resize(size, 0);
+    // `rows` first numbers the islands by their first row.
+    for row in 0..size {
+        if parent[row] == row {
+            rows[row] = islands;
+            islands += 1;
+        } else {
+            rows[row] = rows[find(parent, row)];
+        }
+        starts[rows[row] + 1] += 1;
+    }
+    starts.truncate(islands + 1);
+    for island in 0..islands {
+        starts[island + 1] += starts[island];
+    }
+    parent.copy_from_slice(rows);
+    for (row, &island) in parent.iter().enumerate() {
+        rows[starts[island]] = row;
+        starts[island] += 1;
+    }
+    for island in (0..islands).rev() {
+        starts[island + 1] = starts[island];
+    }
+    starts[0] = 0;
+}
+
+fn find(parent: &mut [usize], mut row: usize) -> usize {
+    while parent[row] != row {
+        parent[row] = parent[parent[row]];
+        row = parent[row];
+    }
+    row
+}
+
+/// Joins two islands; false where they are one already.
+fn join(parent: &mut [usize], a: usize, b: usize) -> bool {
+    let (a, b) = (find(parent, a), find(parent, b));
+    parent[a.max(b)] = a.min(b);
+    a != b
+}

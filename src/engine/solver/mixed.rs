@@ -1,0 +1,192 @@
+//! Contact problems with any mixture of friction laws: projected Gauss-Seidel sweeps towards the active set, then
+//! semismooth Newton on `Phi = r - Proj(r - u)` to round-off, in turns.
+//!
+//! Problems of cones alone go to the cone solvers.
+
+use super::dense::Matrix;
+use super::{Report, Solvable, SolverScratch, SolverSettings, Status};
+use crate::engine::problem::mixed::{Friction, MixedProblem};
+use crate::engine::problem::residual_mixed::natural_residual;
+use crate::engine::scalar::{Dual, Scalar};
+
+/// Memory of the mixed solver.
+#[derive(Debug, Default)]
+pub struct MixedScratch {
+    values: MixedProblem<f64>,
+    impulses: Vec<f64>,
+    best: Vec<f64>,
+    function: Vec<f64>,
+    matrix: Matrix,
+}
+
+const FIRST_SWEEPS: u32 = 10;
+const NEWTON_ITERATIONS: u32 = 20;
+/// Residual at which Newton only stirs round-off.
+const ROUND_OFF: f64 = 1e-15;
+/// Newton iterations without a better residual before sweeps take over again.
+const PATIENCE: u32 = 6;
+
+/// Solves a mixed problem from the guess in `r` and leaves the best answer there.
+pub fn solve(
+    problem: &MixedProblem<f64>,
+    r: &mut [f64],
+    settings: &SolverSettings,
+    scratch: &mut SolverScratch,
+) -> Report {
+    if problem.friction.iter().all(|friction| *friction == Friction::Cone) {
+        return f64::solve(&problem.contacts, r, settings, scratch);
+    }
+    let limit = settings.max_iterations;
+    let mixed = &mut scratch.mixed;
+    let mut iterations = 0;
+    let mut sweeps = FIRST_SWEEPS;
+    let residual = loop {
+        let more = sweeps.min(limit - iterations);
+        sweep(problem, r, more);
+        iterations += more;
+        iterations += newton(problem, r, NEWTON_ITERATIONS.min(limit - iterations), mixed);
+        let residual = natural_residual(problem, r);
+        if residual <= settings.tolerance || iterations >= limit {
+            break residual;
+        }
+        sweeps *= 4;
+    };
+    let status = match residual {
+        residual if residual <= settings.tolerance => Status::Solved,
+        residual if residual.is_finite() => Status::IterationLimit,
+        _ => Status::NumericalError,
+    };
+    Report { solver: "mixed", status, iterations, residual }
+}
+
+fn sweep(problem: &MixedProblem<f64>, r: &mut [f64], sweeps: u32) {
+    for _ in 0..sweeps {
+        for (contact, friction) in problem.friction.iter().enumerate() {
+            let at = 3 * contact;
+            let block = problem.contacts.w.diagonal(contact);
+            let u = problem.contacts.velocity(contact, r);
+            let normal_step = 1.0 / block[0][0].max(f64::MIN_POSITIVE);
+            r[at] = (r[at] - normal_step * u[0]).max(0.0);
+            let u = problem.contacts.velocity(contact, r);
+            // The largest eigenvalue of the tangential block is at most its trace.
+            let tangential_step = 1.0 / (block[1][1] + block[2][2]).max(f64::MIN_POSITIVE);
+            let target = [r[at + 1] - tangential_step * u[1], r[at + 2] - tangential_step * u[2]];
+            let tangential = friction.project(problem.contacts.mu[contact], r[at], target);
+            r[at + 1] = tangential[0];
+            r[at + 2] = tangential[1];
+        }
+    }
+}
+
+fn newton(problem: &MixedProblem<f64>, r: &mut [f64], limit: u32, scratch: &mut MixedScratch) -> u32 {
+    let MixedScratch { best, function, matrix, .. } = scratch;
+    best.clear();
+    best.extend_from_slice(r);
+    let mut best_residual = natural_residual(problem, r);
+    let (mut iteration, mut last_better) = (0, 0);
+    while iteration < limit && best_residual > ROUND_OFF && iteration - last_better < PATIENCE {
+        iteration += 1;
+        function.clear();
+        function.extend((0..problem.friction.len()).flat_map(|contact| phi(problem, r, contact)));
+        jacobian(problem, r, matrix);
+        matrix.solve_singular(function);
+        for (r, step) in r.iter_mut().zip(function.iter()) {
+            *r -= step;
+        }
+        let residual = natural_residual(problem, r);
+        if residual < best_residual {
+            best_residual = residual;
+            last_better = iteration;
+            best.copy_from_slice(r);
+        }
+    }
+    r.copy_from_slice(best);
+    iteration
+}
+
+/// `Proj(y)` of one contact.
+fn project<S: Scalar>(friction: &Friction<S>, mu: S, y: [S; 3]) -> [S; 3] {
+    if y[0].value() <= 0.0 && !matches!(friction, Friction::Bounded { .. }) {
+        return [S::zero(); 3];
+    }
+    let normal = if y[0].value() > 0.0 { y[0] } else { S::zero() };
+    let [first, second] = friction.project(mu, normal, [y[1], y[2]]);
+    [normal, first, second]
+}
+
+/// `Phi = r - Proj(r - u)` of one contact.
+fn phi<S: Scalar>(problem: &MixedProblem<S>, r: &[S], contact: usize) -> [S; 3] {
+    let here: [S; 3] = std::array::from_fn(|k| r[3 * contact + k]);
+    let u = problem.contacts.velocity(contact, r);
+    let y = std::array::from_fn(|k| here[k] - u[k]);
+    let target = project(&problem.friction[contact], problem.contacts.mu[contact], y);
+    std::array::from_fn(|k| here[k] - target[k])
+}
+
+/// A generalised Jacobian of `Phi`: `1 - P' (1 - W)`, with the derivative `P'` of each projection by dual numbers.
+fn jacobian(problem: &MixedProblem<f64>, r: &[f64], matrix: &mut Matrix) {
+    matrix.reset(3 * problem.friction.len());
+    for (contact, friction) in problem.friction.iter().enumerate() {
+        let at = 3 * contact;
+        let u = problem.contacts.velocity(contact, r);
+        let slope = slope(friction, problem.contacts.mu[contact], std::array::from_fn(|k| r[at + k] - u[k]));
+        for row in 0..3 {
+            let entries = matrix.row_mut(at + row);
+            entries[at + row] += 1.0;
+            for column in 0..3 {
+                entries[at + column] -= slope[row][column];
+            }
+            for (other, block) in problem.contacts.w.row(contact) {
+                for column in 0..3 {
+                    let change: f64 = (0..3).map(|k| slope[row][k] * block[k][column]).sum();
+                    entries[3 * other + column] += change;
+                }
+            }
+        }
+    }
+}
+
+/// Derivative of the projection at `y`, rows by results.
+fn slope(friction: &Friction<f64>, mu: f64, y: [f64; 3]) -> [[f64; 3]; 3] {
+    let lifted = friction.map(Dual::from);
+    let columns: [[f64; 3]; 3] = std::array::from_fn(|column| {
+        let seeded = std::array::from_fn(|k| Dual { value: y[k], tangent: f64::from(u8::from(k == column)) });
+        project(&lifted, Dual::from(mu), seeded).map(|result| result.tangent)
+    });
+    std::array::from_fn(|row| columns.map(|column| column[row]))
+}
+
+/// Solves a mixed problem with tangents: the answer to the values, and its derivative on the active set found.
+pub fn solve_dual(
+    problem: &MixedProblem<Dual>,
+    r: &mut [Dual],
+    settings: &SolverSettings,
+    scratch: &mut SolverScratch,
+) -> Report {
+    if problem.friction.iter().all(|friction| *friction == Friction::Cone) {
+        return Dual::solve(&problem.contacts, r, settings, scratch);
+    }
+    let mut values = std::mem::take(&mut scratch.mixed.values);
+    let mut impulses = std::mem::take(&mut scratch.mixed.impulses);
+    problem.copy_values(&mut values);
+    impulses.clear();
+    impulses.extend(r.iter().map(|r| r.value));
+    let report = solve(&values, &mut impulses, settings, scratch);
+    for (r, &value) in r.iter_mut().zip(&impulses) {
+        *r = Dual::from(value);
+    }
+    // Phi stays zero: J dr = -dPhi.
+    let MixedScratch { function, matrix, .. } = &mut scratch.mixed;
+    function.clear();
+    function.extend(
+        (0..problem.friction.len()).flat_map(|contact| phi(problem, r, contact)).map(|phi| phi.tangent),
+    );
+    jacobian(&values, &impulses, matrix);
+    matrix.solve_singular(function);
+    for (r, change) in r.iter_mut().zip(function.iter()) {
+        r.tangent = -change;
+    }
+    scratch.mixed.values = values;
+    scratch.mixed.impulses = impulses;
+    report
+}

@@ -1,0 +1,79 @@
+//! Problems of up to twelve rows need no allocation once the scratch memory is there.
+
+use contact_fmu::engine::{
+    BoxedProblem, Complementarity, LcpProblem, LcpScratch, LcpSettings, LcpSolver, Status,
+    complementarity_solve,
+};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u32> = const { Cell::new(0) };
+}
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller keeps the rules of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the rules of `dealloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn chain(size: usize) -> LcpProblem {
+    let mut problem = LcpProblem::default();
+    problem.reset(size);
+    for row in 0..size {
+        problem.m[row * size + row] = 2.0;
+        if row + 1 < size {
+            problem.m[row * size + row + 1] = -0.9;
+            problem.m[(row + 1) * size + row] = -0.8;
+        }
+        problem.q[row] = if row % 3 == 1 { 0.7 } else { -1.0 };
+    }
+    problem
+}
+
+fn boxed_chain(size: usize) -> BoxedProblem {
+    let LcpProblem { m, q } = chain(size);
+    let lower = (0..size).map(|row| if row % 3 == 0 { 0.0 } else { -0.4 }).collect();
+    let upper = (0..size).map(|row| if row % 3 == 0 { f64::INFINITY } else { 0.4 }).collect();
+    BoxedProblem::new(m, q, lower, upper).unwrap()
+}
+
+fn allocations<P: Complementarity>(problem: &P, solver: LcpSolver) -> u32 {
+    let mut scratch = LcpScratch::default();
+    let mut z = vec![0.0; problem.size()];
+    let settings = LcpSettings { solver, ..LcpSettings::default() };
+    let mut solve = || {
+        z.fill(0.0);
+        complementarity_solve(problem, &mut z, &settings, &mut scratch)
+    };
+    let report = solve();
+    assert_eq!(report.status, Status::Solved, "{report:?}");
+    let before = ALLOCATIONS.with(Cell::get);
+    solve();
+    ALLOCATIONS.with(Cell::get) - before
+}
+
+#[test]
+fn small_problems_do_not_allocate() {
+    for size in 1..=12 {
+        for solver in
+            [LcpSolver::Auto, LcpSolver::Pivoting, LcpSolver::Lemke, LcpSolver::Pgs, LcpSolver::Newton]
+        {
+            assert_eq!(allocations(&chain(size), solver), 0, "LCP of {size} rows, {solver:?}");
+            assert_eq!(allocations(&boxed_chain(size), solver), 0, "boxed, {size} rows, {solver:?}");
+        }
+    }
+}
