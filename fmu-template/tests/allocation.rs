@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use contact_fmu::model::{Model, SurfaceShape};
+use contact_fmu::model::{Model, Scheme, SurfaceShape};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -57,16 +57,25 @@ fn ball_in_a_corner() -> Model {
 #[test]
 fn set_step_get_allocate_nothing() {
     for model in [bouncing_ball(), ball_in_a_corner()] {
-        steps_without_allocation(&model);
+        steps_without_allocation(&model, "ball.f_ext[1]");
     }
 }
 
-fn steps_without_allocation(model: &Model) {
+#[test]
+fn neither_do_rigid_bodies() {
+    let mut model = wheel();
+    steps_without_allocation(&model, "wheel.t_ext[1]");
+    model.engine.scheme = Scheme::MoreauJean;
+    model.engine.time_of_impact = true;
+    steps_without_allocation(&model, "wheel.t_ext[1]");
+}
+
+fn steps_without_allocation(model: &Model, input: &str) {
     let fmu = Fmu::new(model);
     let slave = Slave::started(&fmu);
     slave.steps(0..10, 1e-3);
     let mut state = slave.save();
-    let (input, outputs) = (fmu.reference("ball.f_ext[1]"), fmu.reals());
+    let (input, outputs) = (fmu.reference(input), fmu.reals());
     let mut values = vec![0.0; outputs.len()];
     let before = COUNT.get();
     for k in 10..5000 {

@@ -3,8 +3,8 @@
 #![allow(dead_code, missing_docs, reason = "each test file uses a part of it")]
 
 use contact_fmu::model::{
-    Contact, Engine, Experiment, Friction, Model, Node, NodeShape, Scheme, Solver, Surface, SurfaceShape,
-    packed,
+    Contact, Engine, Experiment, Friction, Model, Node, NodeShape, Rotation, Scheme, Solver, Surface,
+    SurfaceShape, packed,
 };
 use contact_fmu::variables::{self, Kind, Variable};
 pub use contact_fmu_runtime::abi::fmi2Status::{self, *};
@@ -58,6 +58,31 @@ pub fn bouncing_ball() -> Model {
             normal_stiffness: f64::INFINITY,
         }],
     }
+}
+
+/// The wheel of Peiret 2016, which slides, spins and rolls, with the midpoint scheme.
+pub fn wheel() -> Model {
+    let mut model = bouncing_ball();
+    model.name = "wheel".to_owned();
+    model.engine.gravity = [0.0, 0.0, -9.81];
+    model.engine.scheme = Scheme::Midpoint { sweeps: 3 };
+    model.engine.time_of_impact = false;
+    let tilt = 20.0_f64.to_radians();
+    model.nodes = vec![Node {
+        name: "wheel".to_owned(),
+        mass: 1.0,
+        shape: NodeShape::Disc { radius: 0.5, axis: [0.0, 1.0, 0.0] },
+        position: [0.0, 0.0, 0.5 * tilt.cos()],
+        velocity: [6.0, 0.0, 0.0],
+        rotation: Some(Rotation {
+            inertia: [0.3, 0.6, 0.3],
+            orientation: [(0.5 * tilt).cos(), (0.5 * tilt).sin(), 0.0, 0.0],
+            angular_velocity: [0.0, 0.0, -2.0],
+        }),
+    }];
+    model.contacts[0].name = "wheel_floor".to_owned();
+    model.contacts[0].restitution = 0.0;
+    model
 }
 
 /// A ball far from everything, without gravity.

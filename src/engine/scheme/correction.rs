@@ -4,7 +4,7 @@
 //! `q += M^-1 N^T x`. Where a body turns with it, gaps are not linear in `x` and it is repeated.
 
 use super::IslandStep;
-use crate::engine::contact::{Touch, near_now};
+use crate::engine::contact::{Touch, gap, near_now};
 use crate::engine::rotation::{Orientation, spin};
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
@@ -73,13 +73,14 @@ fn all_closed<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
     closed
 }
 
+#[inline]
 fn refresh<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) -> f64 {
     let touch = &mut step.workspace.touches[index];
-    let near = near_now(step.system, step.state, touch.contact);
-    touch.gap = near.gap;
     if touch.rotation.is_some() {
-        touch.normal = near.normal;
-        touch.arm = near.arm;
+        let near = near_now(step.system, step.state, touch.contact);
+        (touch.gap, touch.normal, touch.arm) = (near.gap, near.normal, near.arm);
+    } else {
+        touch.gap = gap(step.system, step.state, touch.contact);
     }
     touch.gap.value()
 }
