@@ -301,36 +301,3 @@ proptest! {
         }
     }
 }
-
-/// Prints one line a file and solver: contacts, status, residual, iterations, fastest time of a solve.
-/// `cargo test --release --test cone_solvers -- --ignored --nocapture table`
-#[test]
-#[ignore = "prints times, asserts nothing about them"]
-fn table() {
-    println!(
-        "| file | contacts | solver | status | residual | iterations | microseconds |\n|---|---|---|---|---|---|---|"
-    );
-    for (name, problem) in collection() {
-        let blocks = problem.blocks();
-        let mut scratch = SolverScratch::default();
-        for choice in CHOICES {
-            let settings = settings(choice, TOLERANCE, 1000);
-            let mut r = vec![0.0; problem.q.len()];
-            let mut run = || {
-                r.fill(0.0);
-                solve_cone(&blocks, &mut r, &settings, &mut scratch)
-            };
-            let seconds = cone::fastest(&mut run);
-            let report = run();
-            println!(
-                "| {name} | {} | {} | {:?} | {:.1e} | {} | {:.2} |",
-                problem.mu.len(),
-                report.solver,
-                report.status,
-                report.residual,
-                report.iterations,
-                seconds * 1e6
-            );
-        }
-    }
-}

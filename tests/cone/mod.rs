@@ -5,7 +5,6 @@ use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SecondOr
 use contact_fmu::engine::{ConeProblem, SolverChoice, SolverSettings};
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 /// A problem as in a file: `w` row-major.
 #[derive(Clone, Debug)]
@@ -325,19 +324,4 @@ fn project(x: Vector3<f64>, mu: f64) -> Vector3<f64> {
         let edge = Vector3::new(1.0, mu * x[1] / side, mu * x[2] / side) / (1.0 + mu * mu).sqrt();
         edge * edge.dot(&x).max(0.0)
     }
-}
-
-/// Fastest time of one call, in seconds.
-pub fn fastest<T>(call: &mut impl FnMut() -> T) -> f64 {
-    let (mut best, mut group) = (f64::INFINITY, 1_u32);
-    let start = Instant::now();
-    while start.elapsed().as_secs_f64() < 0.05 {
-        let begin = Instant::now();
-        for _ in 0..group {
-            std::hint::black_box(call());
-        }
-        best = best.min(begin.elapsed().as_secs_f64() / f64::from(group));
-        group = (5e-5 / best).clamp(1.0, 1e6) as u32;
-    }
-    best
 }

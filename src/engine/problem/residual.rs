@@ -28,10 +28,11 @@ pub fn natural_residual(problem: &ConeProblem<f64>, r: &[f64]) -> f64 {
 /// Orthogonal projection onto `|x_T| <= mu x_N`.
 fn project([normal, first, second]: [f64; 3], mu: f64) -> [f64; 3] {
     let tangential = (first * first + second * second).sqrt();
-    if tangential <= mu * normal {
-        [normal, first, second]
-    } else if mu * tangential <= -normal {
+    // The polar cone comes first: without friction it would pass for the other.
+    if mu * tangential <= -normal {
         [0.0; 3]
+    } else if tangential <= mu * normal {
+        [normal, first, second]
     } else {
         let height = (normal + mu * tangential) / (1.0 + mu * mu);
         let scale = mu * height / tangential;
@@ -59,6 +60,11 @@ mod tests {
     fn wrong_answers_are_seen() {
         assert!(natural_residual(&one_contact([-1.0, 0.3, 0.0], 0.5), &[1.0, 0.3, 0.0]) > 0.1);
         assert!(natural_residual(&one_contact([-1.0, 0.3, 0.0], 0.5), &[0.0; 3]) > 0.1);
+        assert!(
+            natural_residual(&one_contact([1.0, 0.0, 0.0], 0.0), &[-1.0, 0.0, 0.0]) > 0.1,
+            "contacts do not pull"
+        );
+        assert_eq!(natural_residual(&one_contact([1.0, 0.0, 0.0], 0.0), &[0.0; 3]), 0.0);
         assert_eq!(natural_residual(&one_contact([-1.0, 0.3, 0.0], 0.5), &[f64::NAN; 3]), f64::INFINITY);
         assert_eq!(natural_residual(&one_contact([f64::INFINITY, 0.3, 0.0], 0.5), &[0.0; 3]), f64::INFINITY);
     }
