@@ -9,10 +9,9 @@
 //! Impacts are captured as in [`super::moreau_jean`].
 
 use super::flight::{Flight, Turning};
-use super::{IslandStep, correction, record_impulse};
+use super::{IslandStep, Rebound, correction, record_impulse};
 use crate::engine::contact::{Jacobian, Touch, assemble, near, pose, scales};
 use crate::engine::geometry::{Pose, Proximity};
-use crate::engine::law::newton_impact;
 use crate::engine::rotation::Orientation;
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::solver::Solvable;
@@ -230,8 +229,12 @@ fn solve<S: Solvable>(step: &mut IslandStep<'_, S>) {
         step.workspace.impulses.clear();
         return;
     }
-    write_problem(step);
-    step.solve_problem();
+    write_problem(step, Rebound::Newton);
+    // As in `propose_impact`: friction can leave an impact with rebound without solution.
+    if !step.solve_problem() && any_closes_fast(step) {
+        write_problem(step, Rebound::None);
+        step.solve_problem();
+    }
     step.read_impulses();
     let Workspace { touches, active, columns, unknowns, scales, midpoint, .. } = &mut *step.workspace;
     for (index, &active) in active.iter().enumerate() {
@@ -248,7 +251,7 @@ fn solve<S: Solvable>(step: &mut IslandStep<'_, S>) {
 
 /// Normal row at the end. Friction rows at the end where friction holds; else twice the mean velocity in the
 /// middle, which has the direction that counts.
-fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>) {
+fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>, rebound: Rebound) {
     let Workspace { touches, active, columns, scales, problem, midpoint, .. } = &mut *step.workspace;
     midpoint.rows.clear();
     for (index, &sticking) in midpoint.sticking.iter().enumerate() {
@@ -265,11 +268,11 @@ fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>) {
     problem.reset_friction();
     for index in 0..step.workspace.active.len() {
         let touch = step.workspace.touches[step.workspace.active[index]];
-        let rebound = rebound(step, &touch);
+        let shift = if closes_fast(step, &touch) { step.shift(&touch, rebound) } else { S::zero() };
         let Workspace { scales, problem, midpoint, .. } = &mut *step.workspace;
         let motion = &midpoint.nodes[touch.node];
         let mut q = motion.free.at(&midpoint.rows[index]);
-        q[0] += rebound;
+        q[0] += shift;
         if !midpoint.sticking[index] {
             let start = motion.start.at(&midpoint.rows[index]);
             q[1] += start[1];
@@ -282,17 +285,13 @@ fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>) {
     }
 }
 
-/// What restitution adds to the normal velocity; contacts that close slowly stay closed.
-fn rebound<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>) -> S {
-    if closes_fast(step, touch) {
-        newton_impact::shift(step.state.parameters.restitution[touch.contact], touch.normal_velocity)
-    } else {
-        S::zero()
-    }
-}
-
+/// Whether a contact rebounds; one that closes slowly stays closed.
 fn closes_fast<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>) -> bool {
     touch.normal_velocity.value() < -step.unresolved_speed(touch)
+}
+
+fn any_closes_fast<S: Solvable>(step: &IslandStep<'_, S>) -> bool {
+    step.workspace.active.iter().any(|&index| closes_fast(step, &step.workspace.touches[index]))
 }
 
 /// Whether a contact was tried with the wrong friction row, which is then changed. One that friction did not hold
