@@ -22,7 +22,7 @@ fn solve(problem: &DenseProblem, choice: SolverChoice, max_iterations: u32) -> (
 /// What must hold of every report, whatever the problem.
 fn check_honesty(name: &str, problem: &DenseProblem, report: &Report, r: &[f64], max_iterations: u32) {
     let own = residual(problem, r);
-    let who = format!("{name} by {}: {report:?}, own residual {own:e}", report.solver);
+    let who = format!("{name}: {report:?}, own residual {own:e}");
     assert!(report.iterations <= max_iterations, "{who}");
     assert!(r.iter().all(|r| r.is_finite()), "{who}");
     let length = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -96,11 +96,11 @@ fn solutions_are_kept_when_solved_again() {
 #[test]
 fn a_useless_guess_does_no_harm() {
     for (name, problem) in collection() {
-        for guess in [f64::NAN, f64::INFINITY, 1e12] {
+        for guess in [f64::NAN, f64::INFINITY, 1e12, 1e250] {
             let mut r = vec![guess; problem.q.len()];
             let settings = settings(SolverChoice::Auto, 1e-8, 1000);
             let report = solve_cone(&problem.blocks(), &mut r, &settings, &mut SolverScratch::default());
-            assert_eq!(report.status, Status::Solved, "{name} from {guess}: {report:?}");
+            assert_eq!(report.status, Status::Solved, "{name} from {guess:e}: {report:?}");
         }
     }
 }

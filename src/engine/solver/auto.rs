@@ -19,7 +19,7 @@ const RESTARTS: u32 = 30;
 
 /// Solves from the point in `part` and leaves the best point seen there.
 pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
-    let effort = Effort { iterations: 0, solved: part.solved() }
+    let effort = Effort { solver: "guess", iterations: 0, solved: part.solved() }
         .then(limit, |limit| {
             let sweeps = if part.contacts() <= SMALL { FIRST_SWEEPS_OF_SMALL } else { FIRST_SWEEPS };
             let iterations = sweeps.min(limit);
@@ -27,7 +27,7 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
                 nsgs::sweep(part, Accuracy::Rough);
             }
             part.refresh();
-            Effort { iterations, solved: part.solved() }
+            Effort { solver: "nsgs", iterations, solved: part.solved() }
         })
         .then(limit, |limit| newton::solve(part, limit, scratch))
         .then(limit, |left| proximal::solve(part, proximal::FAST, left.min(limit / 4), scratch))
@@ -39,7 +39,7 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
 fn restart(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
     let mut memory = std::mem::take(&mut scratch.best_of_all);
     let mut best = Best::begin(&mut memory, part);
-    let mut effort = Effort { iterations: 0, solved: false };
+    let mut effort = Effort { solver: "restart", iterations: 0, solved: false };
     for attempt in 0..RESTARTS {
         let shrink = if attempt % 2 == 0 { proximal::FAST } else { proximal::SLOW };
         effort = effort
@@ -50,7 +50,7 @@ fn restart(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
             .then(limit, |left| proximal::solve(part, shrink, left.min(limit / 5), scratch));
         best.offer(part);
     }
-    let effort = best.finish(part, effort.iterations);
+    let effort = best.finish(part, effort.solver, effort.iterations);
     scratch.best_of_all = memory;
     effort
 }

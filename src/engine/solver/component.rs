@@ -105,16 +105,23 @@ impl Component {
         self.alpha.resize(members.len(), 0.0);
         self.u.clear();
         self.u.extend_from_slice(&self.q);
-        if self.r.iter().flatten().any(|&r| r != 0.0) {
-            self.refresh();
-        } else {
+        if self.at_zero() {
             self.start_from_zero();
+        } else {
+            self.refresh();
         }
+    }
+
+    fn at_zero(&self) -> bool {
+        self.r.iter().flatten().all(|&r| r == 0.0)
     }
 
     /// Starts from zero if that is better than the guess: an impulse that does nothing, in hyperstatic contact, would
     /// stay for ever.
     pub fn drop_bad_guess(&mut self) {
+        if self.at_zero() {
+            return;
+        }
         let at_rest = |contact: usize| {
             let d = self.scale[contact];
             distance_square([0.0; 3], scaled(self.q[contact], 1.0 / d), self.mu[contact])
@@ -239,14 +246,14 @@ impl<'a> Best<'a> {
         self.residual
     }
 
-    /// Puts it into `part`, which has cost so many iterations.
+    /// Puts it into `part`, which has cost `solver` so many iterations.
     #[inline]
-    pub fn finish(self, part: &mut Component, iterations: u32) -> Effort {
+    pub fn finish(self, part: &mut Component, solver: &'static str, iterations: u32) -> Effort {
         if part.residual != self.residual {
             part.r.copy_from_slice(self.r);
             part.refresh();
         }
-        Effort { iterations, solved: part.solved() }
+        Effort { solver, iterations, solved: part.solved() }
     }
 }
 

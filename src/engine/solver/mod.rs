@@ -120,6 +120,8 @@ impl SolverScratch {
 /// What a solver did with a part.
 #[derive(Clone, Copy, Debug)]
 struct Effort {
+    /// Who found the point.
+    solver: &'static str,
     iterations: u32,
     solved: bool,
 }
@@ -132,14 +134,15 @@ impl Effort {
             return self;
         }
         let more = next(limit - self.iterations);
-        Effort { iterations: self.iterations + more.iterations, solved: more.solved }
+        Effort { iterations: self.iterations + more.iterations, ..more }
     }
 }
 
 /// Part of the tolerance that solvers aim at, so that round-off and last touches do not undo it.
 const MARGIN: f64 = 0.4;
 
-/// Solves a cone problem from the guess in `r` and leaves the best answer there.
+/// Solves a cone problem from the guess in `r` and leaves the best answer there. Solver and iterations of the
+/// report are those of the part that took most.
 ///
 /// # Panics
 /// Where `r` has not three numbers a contact.
@@ -157,7 +160,7 @@ pub fn solve_cone(
     let contacts = problem.contacts() as f64;
     let scale = problem.q.iter().map(|q| q * q).sum::<f64>().sqrt();
     let limit = settings.max_iterations;
-    let mut iterations = 0;
+    let mut hardest = Effort { solver: settings.choice.name(), iterations: 0, solved: true };
     let mut at_limit = false;
     parts.find(problem);
     for index in 0..parts.count() {
@@ -179,7 +182,9 @@ pub fn solve_cone(
                 effort
             }
         };
-        iterations = iterations.max(effort.iterations);
+        if effort.iterations > hardest.iterations {
+            hardest = effort;
+        }
         at_limit |= !effort.solved && effort.iterations >= limit;
     }
     let residual = natural_residual(problem, r);
@@ -192,7 +197,7 @@ pub fn solve_cone(
     } else {
         Status::Inaccurate
     };
-    Report { solver: settings.choice.name(), status, iterations, residual }
+    Report { solver: hardest.solver, status, iterations: hardest.iterations, residual }
 }
 
 /// A contact that nothing couples to others.
@@ -201,13 +206,11 @@ fn solve_alone(problem: &ConeProblem<f64>, r: &mut [f64], contact: usize) -> Eff
     let at = 3 * contact;
     let q = [problem.q[at], problem.q[at + 1], problem.q[at + 2]];
     let single = SingleContact::new(problem.w.diagonal(contact), problem.mu[contact]);
-    match single.solve(q, &mut 0.0, Accuracy::Exact) {
-        Some(impulse) => {
-            r[at..at + 3].copy_from_slice(&impulse);
-            Effort { iterations: 1, solved: true }
-        }
-        None => Effort { iterations: 1, solved: false },
+    let impulse = single.solve(q, &mut 0.0, Accuracy::Exact);
+    if let Some(impulse) = impulse {
+        r[at..at + 3].copy_from_slice(&impulse);
     }
+    Effort { solver: "closed form", iterations: 1, solved: impulse.is_some() }
 }
 
 /// A scalar over which contact problems can be solved.

@@ -61,7 +61,7 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
             polish(part, &mut scratch.newton);
         }
     }
-    best.finish(part, iterations)
+    best.finish(part, "newton", iterations)
 }
 
 /// Takes out what the shift has done to the last step, with the factors at hand, where the change is too small to

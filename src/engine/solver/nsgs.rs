@@ -20,7 +20,7 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
         part.refresh();
         best.offer(part);
     }
-    best.finish(part, sweeps)
+    best.finish(part, "nsgs", sweeps)
 }
 
 /// Visits every contact once; `accuracy` tells how exactly each is solved. The impulse of a contact without solution

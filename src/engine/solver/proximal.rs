@@ -76,7 +76,7 @@ pub fn solve(part: &mut Component, shrink: f64, limit: u32, scratch: &mut Scratc
             }
         }
     }
-    best.finish(part, iterations)
+    best.finish(part, "proximal newton", iterations)
 }
 
 /// Length of the Alart-Curnier function of the shifted problem.
