@@ -1,34 +1,12 @@
 //! Problems of up to twelve rows need no allocation once the scratch memory is there.
 
+mod counting_allocator;
+
 use contact_fmu::engine::{
     BoxedProblem, Complementarity, LcpProblem, LcpScratch, LcpSettings, LcpSolver, Status,
     complementarity_solve,
 };
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u32> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is passed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller keeps the rules of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the rules of `dealloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use counting_allocator::allocations_so_far;
 
 fn chain(size: usize) -> LcpProblem {
     let mut problem = LcpProblem::default();
@@ -61,9 +39,9 @@ fn allocations<P: Complementarity>(problem: &P, solver: LcpSolver) -> u32 {
     };
     let report = solve();
     assert_eq!(report.status, Status::Solved, "{report:?}");
-    let before = ALLOCATIONS.with(Cell::get);
+    let before = allocations_so_far();
     solve();
-    ALLOCATIONS.with(Cell::get) - before
+    allocations_so_far() - before
 }
 
 #[test]

@@ -1,31 +1,9 @@
 //! Problems of up to four contacts need no allocation once the scratch memory is there.
 
+mod counting_allocator;
+
 use contact_fmu::engine::{ConeProblem, SolverChoice, SolverScratch, SolverSettings, Status, solve_cone};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u32> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is passed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller keeps the rules of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the rules of `dealloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use counting_allocator::allocations_so_far;
 
 /// Contacts in a row, each coupled to the next.
 fn chain(contacts: usize) -> ConeProblem<f64> {
@@ -50,9 +28,9 @@ fn small_problems_do_not_allocate() {
             let settings = SolverSettings { choice, tolerance: 1e-10, max_iterations: 1000 };
             let mut scratch = SolverScratch::with_capacity(4, 16);
             let mut r = vec![0.0; problem.rows()];
-            let before = ALLOCATIONS.with(Cell::get);
+            let before = allocations_so_far();
             let report = solve_cone(&problem, &mut r, &settings, &mut scratch);
-            let allocated = ALLOCATIONS.with(Cell::get) - before;
+            let allocated = allocations_so_far() - before;
             assert_eq!(report.status, Status::Solved);
             assert_eq!(allocated, 0, "{contacts} contacts by {}", report.solver);
         }

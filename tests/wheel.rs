@@ -5,19 +5,15 @@
 //! by another program with a method of order 8.
 
 mod common;
+mod wheel_equations;
 
 use common::{model, path, reference, run};
 use contact_fmu::engine::{ContactMode, State, gap, mechanical_energy};
 use contact_fmu::model::{Model, Scheme};
-use nalgebra::{Matrix3, Matrix3x6, Matrix6, Vector3, Vector6};
+use nalgebra::{Matrix3, Matrix3x6, Vector3, Vector6};
 use std::sync::OnceLock;
+use wheel_equations::{MU, RADIUS, force, jacobian, mass_matrix, start};
 
-const RADIUS: f64 = 0.5;
-const MASS: f64 = 1.0;
-const AXIAL: f64 = 0.6;
-const ACROSS: f64 = 0.3;
-const MU: f64 = 0.3;
-const GRAVITY: f64 = 9.81;
 const STEP: f64 = 1e-3;
 const STEPS: usize = 5000;
 
@@ -34,46 +30,7 @@ enum Friction {
     Sticking,
 }
 
-fn mass_matrix(q: &Vector6<f64>) -> Matrix6<f64> {
-    let (s, c) = q[4].sin_cos();
-    let mut mass = Matrix6::from_diagonal(&Vector6::new(
-        MASS,
-        MASS,
-        MASS,
-        ACROSS * c * c + AXIAL * s * s,
-        ACROSS,
-        AXIAL,
-    ));
-    mass[(3, 5)] = AXIAL * s;
-    mass[(5, 3)] = AXIAL * s;
-    mass
-}
-
-fn force(q: &Vector6<f64>, v: &Vector6<f64>) -> Vector6<f64> {
-    let (s, c) = q[4].sin_cos();
-    let (psi, theta, phi) = (v[3], v[4], v[5]);
-    Vector6::new(
-        0.0,
-        0.0,
-        -MASS * GRAVITY,
-        -2.0 * (AXIAL - ACROSS) * s * c * theta * psi - AXIAL * c * theta * phi,
-        -ACROSS * psi * psi * s * c + AXIAL * (phi + psi * s) * psi * c,
-        -AXIAL * c * theta * psi,
-    )
-}
-
-/// Velocity of the lowest point of the rim along z, x, y.
-#[rustfmt::skip]
-fn jacobian(q: &Vector6<f64>) -> Matrix3x6<f64> {
-    let ((sp, cp), (s, c)) = (q[3].sin_cos(), q[4].sin_cos());
-    Matrix3x6::new(
-        0.0, 0.0, 1.0, 0.0, RADIUS * s, 0.0,
-        1.0, 0.0, 0.0, -RADIUS * s * cp, -RADIUS * c * sp, -RADIUS * cp,
-        0.0, 1.0, 0.0, -RADIUS * s * sp, RADIUS * c * cp, -RADIUS * sp,
-    )
-}
-
-/// Its time derivative.
+/// Time derivative of [`jacobian`].
 #[rustfmt::skip]
 fn jacobian_rate(q: &Vector6<f64>, v: &Vector6<f64>) -> Matrix3x6<f64> {
     let ((sp, cp), (s, c)) = (q[3].sin_cos(), q[4].sin_cos());
@@ -146,11 +103,8 @@ fn exact() -> &'static Exact {
 
 fn integrate() -> Exact {
     let sticks_at = checkpoints()["t_stick"].as_f64().unwrap();
-    let tilt = 20.0_f64.to_radians();
-    let mut motion = Motion {
-        q: Vector6::new(0.0, 0.0, RADIUS * tilt.cos(), 0.0, tilt, 0.0),
-        v: Vector6::new(6.0, 0.0, 0.0, -2.0, 0.0, 0.0),
-    };
+    let (q, v) = start();
+    let mut motion = Motion { q, v };
     let mut friction = Friction::Sliding;
     let mut exact = Exact { motions: vec![motion], forces: Vec::new() };
     for step in 0..STEPS {

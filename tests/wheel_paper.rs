@@ -3,55 +3,19 @@
 //! q = (x, y, z, psi, theta, phi), v = dq/dt; everything at (q, v), positions with the old velocity (eq. 7), the
 //! contact always active. [Peiret et al. 2016, Table 1 and Figs. 4, 5]
 
+mod wheel_equations;
+
 use contact_fmu::engine::law::{bounded, box_friction, bristle, facets};
 use contact_fmu::engine::{
     BoxedProblem, ConeProblem, LcpScratch, LcpSettings, LcpSolver, Solvable, SolverChoice, SolverScratch,
     SolverSettings, Status, complementarity_solve,
 };
-use nalgebra::{Matrix3, Matrix3x6, Matrix6, Vector3, Vector6};
+use nalgebra::{Matrix3, Vector3};
+use wheel_equations::{MU, WEIGHT, force, jacobian, mass_matrix, start};
 
 type Memory = bristle::Memory<f64>;
 
-const RADIUS: f64 = 0.5;
-const MASS: f64 = 1.0;
-const AXIAL: f64 = 0.6;
-const TRANSVERSAL: f64 = 0.3;
-const MU: f64 = 0.3;
-const GRAVITY: f64 = 9.81;
 const STOP: f64 = 5.0;
-
-fn mass_matrix(q: &Vector6<f64>) -> Matrix6<f64> {
-    let (s, c) = q[4].sin_cos();
-    let mut m = Matrix6::identity() * MASS;
-    m[(3, 3)] = TRANSVERSAL * c * c + AXIAL * s * s;
-    m[(4, 4)] = TRANSVERSAL;
-    m[(5, 5)] = AXIAL;
-    m[(3, 5)] = AXIAL * s;
-    m[(5, 3)] = AXIAL * s;
-    m
-}
-
-fn forces(q: &Vector6<f64>, v: &Vector6<f64>) -> Vector6<f64> {
-    let (s, c) = q[4].sin_cos();
-    let [psi, theta, phi] = [v[3], v[4], v[5]];
-    let f_psi = -2.0 * (AXIAL - TRANSVERSAL) * s * c * theta * psi - AXIAL * c * theta * phi;
-    let f_theta = -TRANSVERSAL * psi * psi * s * c + AXIAL * (phi + psi * s) * psi * c;
-    Vector6::new(0.0, 0.0, -MASS * GRAVITY, f_psi, f_theta, -AXIAL * c * theta * psi)
-}
-
-/// Rows normal, world x, world y.
-fn jacobian(q: &Vector6<f64>) -> Matrix3x6<f64> {
-    let (s, c) = q[4].sin_cos();
-    let (sp, cp) = q[3].sin_cos();
-    let heading = Vector6::new(cp, sp, 0.0, -RADIUS * s, 0.0, -RADIUS);
-    let lateral = Vector6::new(-sp, cp, 0.0, 0.0, RADIUS * c, 0.0);
-    let normal = Vector6::new(0.0, 0.0, 1.0, 0.0, RADIUS * s, 0.0);
-    Matrix3x6::from_rows(&[
-        normal.transpose(),
-        (heading * cp - lateral * sp).transpose(),
-        (heading * sp + lateral * cp).transpose(),
-    ])
-}
 
 /// A friction law of the engine, applied to one contact.
 trait Law {
@@ -146,26 +110,24 @@ struct Sample {
 }
 
 fn simulate(law: &mut dyn Law, h: f64) -> Vec<Sample> {
-    let tilt = 20.0_f64.to_radians();
-    let mut q = Vector6::new(0.0, 0.0, RADIUS * tilt.cos(), 0.0, tilt, 0.0);
-    let mut v = Vector6::new(6.0, 0.0, 0.0, -2.0, 0.0, 0.0);
-    let mut last = Memory { normal: MASS * GRAVITY * h, tangential: [0.0; 2] };
+    let (mut q, mut v) = start();
+    let mut last = Memory { normal: WEIGHT * h, tangential: [0.0; 2] };
     let steps = (STOP / h).round() as usize;
     let mut samples = Vec::with_capacity(steps);
     for _ in 0..steps {
         let inverse = mass_matrix(&q).try_inverse().expect("a mass matrix");
         let j = jacobian(&q);
-        let free = v + inverse * forces(&q, &v) * h;
+        let free = v + inverse * force(&q, &v) * h;
         let slip = j * v;
         let w = j * inverse * j.transpose();
         let p = law.impulses(&w, &(j * free), [slip[1], slip[2]], &last, h);
         let after = free + inverse * j.transpose() * p;
-        let force = p / h;
+        let contact = p / h;
         last = Memory { normal: p[0], tangential: [p[1], p[2]] };
         let slip = j * after;
         q += v * h;
         v = after;
-        samples.push(Sample { force, slip: [slip[1], slip[2]] });
+        samples.push(Sample { force: contact, slip: [slip[1], slip[2]] });
     }
     samples
 }
