@@ -4,6 +4,7 @@
 //! memory that carries nothing from one step to the next.
 
 mod contact;
+mod coupling;
 pub mod derivative;
 mod energy;
 mod geometry;
@@ -19,6 +20,9 @@ mod step;
 mod system;
 
 pub use contact::gap;
+pub use coupling::{
+    Coupling, CouplingMode, CouplingState, Diagnosis, Kinetic, Latency, Link, Motion, Twist, Wrench,
+};
 pub use energy::mechanical_energy;
 pub use geometry::{NodeShape, SurfaceShape};
 pub use initial::{ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, StartFault, check_start};

@@ -1,5 +1,6 @@
 //! All that changes during a simulation, and so all that a saved FMU state holds.
 
+use super::coupling::CouplingState;
 use super::rotation::Orientation;
 use super::scalar::Scalar;
 use nalgebra::Vector3;
@@ -29,6 +30,8 @@ pub struct State<S: Scalar> {
     pub contacts: Vec<ContactRecord<S>>,
     /// Forces of the last interval, of the contacts whose law looks back at them.
     pub memories: Vec<ContactMemory<S>>,
+    /// Bodies that a master moves, by [`super::Node::coupling`].
+    pub couplings: Vec<CouplingState<S>>,
     /// What the engine did over the last step.
     pub step: StepRecord<S>,
 }
@@ -205,6 +208,7 @@ impl<S: Scalar> State<S> {
                     tangential: vector(&memory.tangential),
                 })
                 .collect(),
+            couplings: self.couplings.iter().map(|coupling| coupling.map(convert)).collect(),
             step: StepRecord {
                 duration: self.step.duration,
                 substeps: self.step.substeps,
@@ -225,6 +229,7 @@ impl<S: Scalar> State<S> {
             && self.trends.len() == other.trends.len()
             && self.contacts.len() == other.contacts.len()
             && self.memories.len() == other.memories.len()
+            && self.couplings.len() == other.couplings.len()
             && self.parameters.mass.len() == other.parameters.mass.len()
             && self.parameters.inertia.len() == other.parameters.inertia.len()
             && self.parameters.restitution.len() == other.parameters.restitution.len()
@@ -269,6 +274,9 @@ impl<S: Scalar> Clone for State<S> {
         copy_list(&mut self.contacts, &source.contacts);
         if !(self.memories.is_empty() && source.memories.is_empty()) {
             copy_list(&mut self.memories, &source.memories);
+        }
+        if !(self.couplings.is_empty() && source.couplings.is_empty()) {
+            copy_list(&mut self.couplings, &source.couplings);
         }
         self.step = source.step;
     }

@@ -1,5 +1,6 @@
 //! The constant part of a simulation: what is connected to what, shapes, laws, settings.
 
+use super::coupling::Coupling;
 use super::geometry::{NodeShape, SurfaceShape};
 use super::law::bristle::Bristle;
 use super::law::facets::Polygon;
@@ -16,6 +17,8 @@ pub struct System {
     pub surfaces: Vec<SurfaceShape>,
     /// Contact pairs, in the order of [`super::State::contacts`].
     pub contacts: Vec<ContactPair>,
+    /// Bodies that a master moves, in the order of [`super::State::couplings`].
+    pub couplings: Vec<Coupling>,
     /// Groups of nodes that can only influence one another through their own contacts.
     pub islands: Vec<Island>,
 }
@@ -27,6 +30,8 @@ pub struct Node {
     pub shape: NodeShape,
     /// Index in [`super::State::rotations`]; none for a point mass.
     pub rotation: Option<usize>,
+    /// Index in [`System::couplings`] and [`super::State::couplings`]; none for a body that the engine moves.
+    pub coupling: Option<usize>,
 }
 
 /// How a substep is integrated.
@@ -140,12 +145,13 @@ impl System {
         nodes: Vec<Node>,
         surfaces: Vec<SurfaceShape>,
         contacts: Vec<ContactPair>,
+        couplings: Vec<Coupling>,
     ) -> System {
         let mut islands: Vec<Island> =
             (0..nodes.len()).map(|node| Island { nodes: vec![node], contacts: Vec::new() }).collect();
         for (index, pair) in contacts.iter().enumerate() {
             islands[pair.node].contacts.push(index);
         }
-        System { settings, nodes, surfaces, contacts, islands }
+        System { settings, nodes, surfaces, contacts, couplings, islands }
     }
 }

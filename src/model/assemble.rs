@@ -50,6 +50,7 @@ impl Model {
                     }
                 },
                 rotation: node.rotation.as_ref().and_then(|_| rotations.next()),
+                coupling: None,
             })
             .collect();
         let surfaces = self
@@ -77,7 +78,7 @@ impl Model {
                 )
             })
             .collect();
-        System::new(settings, nodes, surfaces, contacts)
+        System::new(settings, nodes, surfaces, contacts, Vec::new())
     }
 
     fn initial_state(&self, system: &System) -> State<f64> {
@@ -120,6 +121,7 @@ impl Model {
                 .iter()
                 .filter_map(|pair| pair.memory.map(|_| ContactMemory::none()))
                 .collect(),
+            couplings: Vec::new(),
             step: StepRecord::none(),
         }
     }

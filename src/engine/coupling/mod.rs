@@ -1,0 +1,63 @@
+//! Bodies that a master moves: their state comes in, the force on them goes out.
+//!
+//! The engine keeps for each of them what it believes its motion to be, runs the same contact problem as for its
+//! own bodies, and turns the impulses that come out into a force for the master to hold.
+
+mod state;
+
+pub use state::{CouplingState, Diagnosis, Motion, Twist, Wrench};
+
+/// How a body is coupled to its master.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coupling {
+    /// Index of the body among the nodes.
+    pub node: usize,
+    /// Who does what.
+    pub mode: CouplingMode,
+}
+
+/// Who does what.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CouplingMode {
+    /// The master owns the mass and never repeats a step.
+    Kinetic(Kinetic),
+    /// The master owns the mass and repeats steps until state and force agree.
+    Iterative,
+    /// The engine owns the mass that touches; a spring and a damper join it to the master's.
+    Compliant(Link),
+}
+
+/// What a kinetic coupling does against the ways of masters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Kinetic {
+    /// When the master applies a force.
+    pub latency: Latency,
+    /// Spread an impulse over two windows, so that position and velocity are right after them.
+    pub shaping: bool,
+    /// Learn the mass from how the body responds.
+    pub adapt: bool,
+    /// Take back energy that the coupling has added.
+    pub guard: bool,
+}
+
+/// When a master applies the force of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Latency {
+    /// To be found out.
+    Auto,
+    /// That many communication steps later: 0 or 1.
+    Known(u8),
+}
+
+/// Spring and damper between the mass that touches and the master's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Link {
+    /// When the master applies a force.
+    pub latency: Latency,
+    /// Stiffness, in all directions.
+    pub stiffness: f64,
+    /// Damping, in all directions.
+    pub damping: f64,
+    /// Mass at the master's end.
+    pub master_mass: f64,
+}
