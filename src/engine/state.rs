@@ -29,6 +29,10 @@ pub struct State<S: Scalar> {
     pub contacts: Vec<ContactRecord<S>>,
     /// Forces of the last interval, of the contacts whose law looks back at them.
     pub memories: Vec<ContactMemory<S>>,
+    /// Forces on the nodes, by contact, in the last interval whose contacts were solved together, world components:
+    /// where solvers start. They have no tangents, because a solution does not depend on them. Empty where no
+    /// contacts are solved together.
+    pub guesses: Vec<Vector3<f64>>,
     /// What the engine did over the last step.
     pub step: StepRecord<S>,
 }
@@ -205,6 +209,7 @@ impl<S: Scalar> State<S> {
                     tangential: vector(&memory.tangential),
                 })
                 .collect(),
+            guesses: self.guesses.clone(),
             step: StepRecord {
                 duration: self.step.duration,
                 substeps: self.step.substeps,
@@ -225,6 +230,7 @@ impl<S: Scalar> State<S> {
             && self.trends.len() == other.trends.len()
             && self.contacts.len() == other.contacts.len()
             && self.memories.len() == other.memories.len()
+            && self.guesses.len() == other.guesses.len()
             && self.parameters.mass.len() == other.parameters.mass.len()
             && self.parameters.inertia.len() == other.parameters.inertia.len()
             && self.parameters.restitution.len() == other.parameters.restitution.len()
@@ -269,6 +275,9 @@ impl<S: Scalar> Clone for State<S> {
         copy_list(&mut self.contacts, &source.contacts);
         if !(self.memories.is_empty() && source.memories.is_empty()) {
             copy_list(&mut self.memories, &source.memories);
+        }
+        if !(self.guesses.is_empty() && source.guesses.is_empty()) {
+            copy_list(&mut self.guesses, &source.guesses);
         }
         self.step = source.step;
     }

@@ -36,6 +36,7 @@ impl Model {
                 tolerance: self.engine.tolerance,
                 max_iterations: self.engine.max_iterations,
             },
+            warm_start: true,
         };
         let mut rotations = 0..;
         let nodes = self
@@ -120,6 +121,7 @@ impl Model {
                 .iter()
                 .filter_map(|pair| pair.memory.map(|_| ContactMemory::none()))
                 .collect(),
+            guesses: vec![Vector3::zeros(); if system.needs_solver() { self.contacts.len() } else { 0 }],
             step: StepRecord::none(),
         }
     }
