@@ -32,6 +32,10 @@ pub struct State<S: Scalar> {
     pub memories: Vec<ContactMemory<S>>,
     /// Bodies that a master moves, by [`super::Node::coupling`].
     pub couplings: Vec<CouplingState<S>>,
+    /// Forces on the nodes, by contact, in the last interval whose contacts were solved together, world components:
+    /// where solvers start. They have no tangents, because a solution does not depend on them. Empty where no
+    /// contacts are solved together.
+    pub guesses: Vec<Vector3<f64>>,
     /// What the engine did over the last step.
     pub step: StepRecord<S>,
 }
@@ -209,6 +213,7 @@ impl<S: Scalar> State<S> {
                 })
                 .collect(),
             couplings: self.couplings.iter().map(|coupling| coupling.map(convert)).collect(),
+            guesses: self.guesses.clone(),
             step: StepRecord {
                 duration: self.step.duration,
                 substeps: self.step.substeps,
@@ -230,6 +235,7 @@ impl<S: Scalar> State<S> {
             && self.contacts.len() == other.contacts.len()
             && self.memories.len() == other.memories.len()
             && self.couplings.len() == other.couplings.len()
+            && self.guesses.len() == other.guesses.len()
             && self.parameters.mass.len() == other.parameters.mass.len()
             && self.parameters.inertia.len() == other.parameters.inertia.len()
             && self.parameters.restitution.len() == other.parameters.restitution.len()
@@ -277,6 +283,9 @@ impl<S: Scalar> Clone for State<S> {
         }
         if !(self.couplings.is_empty() && source.couplings.is_empty()) {
             copy_list(&mut self.couplings, &source.couplings);
+        }
+        if !(self.guesses.is_empty() && source.guesses.is_empty()) {
+            copy_list(&mut self.guesses, &source.guesses);
         }
         self.step = source.step;
     }

@@ -7,7 +7,7 @@ use super::scheme::IslandStep;
 use super::scheme::midpoint::MidpointScratch;
 use super::solver::{Solvable, SolverScratch};
 use super::state::{ContactRecord, State, StepRecord};
-use super::system::{ContactPair, Scheme, System};
+use super::system::{Scheme, System};
 use nalgebra::Vector3;
 use thiserror::Error;
 
@@ -92,9 +92,7 @@ impl<S: Scalar> Workspace<S> {
         let rotations = system.nodes.iter().filter(|node| node.rotation.is_some()).count();
         let is_midpoint = matches!(system.settings.scheme, Scheme::Midpoint { .. });
         let contacts = system.islands.iter().map(|island| island.contacts.len()).max().unwrap_or(0);
-        // A lone cone contact of a point mass is solved in closed form and needs no matrices.
-        let all_plain = system.contacts.iter().all(ContactPair::is_plain_cone);
-        let coupled = if contacts > 1 || rotations > 0 || is_midpoint || !all_plain { contacts } else { 0 };
+        let coupled = if system.needs_solver() { contacts } else { 0 };
         // Contacts with more neighbours than this only cost an allocation, once.
         const LIKELY_NEIGHBOURS: usize = 16;
         let blocks = coupled * coupled.min(LIKELY_NEIGHBOURS);

@@ -61,6 +61,8 @@ pub struct Settings {
     pub correction: bool,
     /// Contact solver.
     pub solver: SolverSettings,
+    /// Start the solver from the contact forces of the last interval instead of zero.
+    pub warm_start: bool,
 }
 
 /// A node that may touch a surface.
@@ -153,5 +155,13 @@ impl System {
             islands[pair.node].contacts.push(index);
         }
         System { settings, nodes, surfaces, contacts, couplings, islands }
+    }
+
+    /// Whether contacts may need a solver: a lone cone contact of a point mass has a closed form.
+    pub fn needs_solver(&self) -> bool {
+        matches!(self.settings.scheme, Scheme::Midpoint { .. })
+            || self.nodes.iter().any(|node| node.rotation.is_some())
+            || self.islands.iter().any(|island| island.contacts.len() > 1)
+            || !self.contacts.iter().all(ContactPair::is_plain_cone)
     }
 }

@@ -36,6 +36,7 @@ impl Model {
                 tolerance: self.engine.tolerance,
                 max_iterations: self.engine.max_iterations,
             },
+            warm_start: true,
         };
         let mut rotations = 0..;
         let nodes = self
@@ -122,6 +123,7 @@ impl Model {
                 .filter_map(|pair| pair.memory.map(|_| ContactMemory::none()))
                 .collect(),
             couplings: Vec::new(),
+            guesses: vec![Vector3::zeros(); if system.needs_solver() { self.contacts.len() } else { 0 }],
             step: StepRecord::none(),
         }
     }

@@ -24,6 +24,7 @@ pub fn close<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
             return;
         }
         let mut turns = false;
+        step.workspace.unknowns.clear();
         for index in 0..step.workspace.active.len() {
             let touch = step.workspace.touches[step.workspace.active[index]];
             let impulse = step.workspace.impulses[index].normal;
@@ -35,6 +36,7 @@ pub fn close<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
                 }
             }
             displace(step, &touch, -press);
+            step.workspace.unknowns.extend([press, S::zero(), S::zero()]);
         }
         lift(step);
         if !turns {
@@ -47,9 +49,11 @@ pub fn close<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
 /// Moves nodes out of the surfaces that they penetrate.
 pub fn lift_out<S: Solvable>(step: &mut IslandStep<'_, S>) {
     step.workspace.active.clear();
+    step.workspace.unknowns.clear();
     for index in 0..step.workspace.touches.len() {
         if refresh(step, index) < 0.0 {
             step.workspace.active.push(index);
+            step.workspace.unknowns.extend([S::zero(); 3]);
         }
     }
     lift(step);
@@ -122,7 +126,7 @@ fn shift<S: Scalar>(step: &mut IslandStep<'_, S>, node: usize, shift: Vector3<S>
     step.state.step.dissipated += parameters.mass[node] * parameters.gravity.dot(&shift);
 }
 
-/// Opens the gaps of the active contacts.
+/// Opens the gaps of the active contacts. The unknowns hold a guess of `x`.
 fn lift<S: Solvable>(step: &mut IslandStep<'_, S>) {
     for index in 0..step.workspace.active.len() {
         refresh(step, step.workspace.active[index]);
@@ -145,7 +149,10 @@ fn lift<S: Solvable>(step: &mut IslandStep<'_, S>) {
             step.begin_problem();
             for index in 0..step.workspace.active.len() {
                 let touch = step.workspace.touches[step.workspace.active[index]];
-                step.workspace.problem.contacts.q[3 * index] = touch.gap * step.workspace.scales[index];
+                let scale = step.workspace.scales[index];
+                step.workspace.problem.contacts.q[3 * index] = touch.gap * scale;
+                let guess = &mut step.workspace.unknowns[3 * index];
+                *guess = if step.system.settings.warm_start { *guess / scale } else { S::zero() };
             }
             step.solve_problem();
             for index in 0..step.workspace.active.len() {

@@ -231,9 +231,9 @@ fn solve<S: Solvable>(step: &mut IslandStep<'_, S>) {
     }
     write_problem(step, Rebound::Newton);
     // As in `propose_impact`: friction can leave an impact with rebound without solution.
-    if !step.solve_problem() && any_closes_fast(step) {
+    if !solve_from_guess(step) && any_closes_fast(step) {
         write_problem(step, Rebound::None);
-        step.solve_problem();
+        solve_from_guess(step);
     }
     step.read_impulses();
     let Workspace { touches, active, columns, unknowns, scales, midpoint, .. } = &mut *step.workspace;
@@ -247,6 +247,14 @@ fn solve<S: Solvable>(step: &mut IslandStep<'_, S>) {
             end.spin += moment.component_div(&step.state.parameters.inertia[rotation]);
         }
     }
+}
+
+fn solve_from_guess<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
+    let h = S::from(step.length);
+    step.guess(h);
+    let solved = step.solve_problem();
+    step.keep_guess(h, solved);
+    solved
 }
 
 /// Normal row at the end. Friction rows at the end where friction holds; else twice the mean velocity in the

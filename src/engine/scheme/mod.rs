@@ -224,12 +224,17 @@ impl<S: Solvable> IslandStep<'_, S> {
                 problem.mu[index] = self.state.parameters.mu[touch.contact];
             }
             friction::write(self, dt);
+            // Later passes start where the last one ended.
+            if pass == 0 || !self.system.settings.warm_start {
+                self.guess(dt);
+            }
             let solved = self.solve_problem();
             if !friction::revise(self, pass, dt) {
                 break solved;
             }
             pass += 1;
         };
+        self.keep_guess(dt, solved);
         self.read_impulses();
         for index in 0..self.workspace.active.len() {
             let touch = self.workspace.touches[self.workspace.active[index]];
@@ -287,11 +292,46 @@ impl<S: Solvable> IslandStep<'_, S> {
         problem.reset_friction();
     }
 
-    /// Solves the problem as well as it goes. Returns whether it was solved to tolerance.
+    /// Lets the solver start from the forces of the last interval, acting over `dt`; from zero at an impact.
+    fn guess(&mut self, dt: S) {
+        let Workspace { touches, active, columns, scales, unknowns, .. } = &mut *self.workspace;
+        unknowns.clear();
+        unknowns.resize(3 * active.len(), S::zero());
+        if !self.system.settings.warm_start || dt.value() <= 0.0 {
+            return;
+        }
+        for (index, &touch) in active.iter().enumerate() {
+            let force = &self.state.guesses[touches[touch].contact];
+            let local = columns[index].linear.map(S::value) * force * (dt.value() / scales[index].value());
+            for k in 0..3 {
+                unknowns[3 * index + k] = S::from(local[k]);
+            }
+        }
+    }
+
+    /// Keeps the solution over `dt` for the next guess; what was not solved is no help.
+    fn keep_guess(&mut self, dt: S, solved: bool) {
+        if !self.system.settings.warm_start || dt.value() <= 0.0 {
+            return;
+        }
+        for &contact in &self.island.contacts {
+            self.state.guesses[contact] = Vector3::zeros();
+        }
+        if !solved {
+            return;
+        }
+        let Workspace { touches, active, columns, scales, unknowns, .. } = &*self.workspace;
+        for (index, &touch) in active.iter().enumerate() {
+            let r = Vector3::from_fn(|k, _| unknowns[3 * index + k].value());
+            let force = columns[index].linear.map(S::value).transpose() * r;
+            self.state.guesses[touches[touch].contact] = force * (scales[index].value() / dt.value());
+        }
+    }
+
+    /// Solves the problem from the guess in the unknowns as well as it goes. Returns whether it was solved to
+    /// tolerance.
     fn solve_problem(&mut self) -> bool {
         let workspace = &mut *self.workspace;
-        workspace.unknowns.clear();
-        workspace.unknowns.resize(workspace.problem.contacts.rows(), S::zero());
         let report = S::solve_mixed(
             &workspace.problem,
             &mut workspace.unknowns,

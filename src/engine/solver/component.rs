@@ -112,7 +112,8 @@ impl Component {
         }
     }
 
-    fn at_zero(&self) -> bool {
+    /// Whether the present point is without impulses.
+    pub fn at_zero(&self) -> bool {
         self.r.iter().flatten().all(|&r| r == 0.0)
     }
 
@@ -204,6 +205,27 @@ impl Component {
             bound = bound.max(2.0 * d + (1.0 + mu) * 3.0 * self.contacts() as f64 / d);
         }
         bound * change <= self.goal
+    }
+
+    /// Whether the present point is a solution as far as round-off allows.
+    pub fn is_exact(&self) -> bool {
+        self.is_within(1e-15)
+    }
+
+    /// Whether little more than round-off is missing.
+    pub fn is_nearly_exact(&self) -> bool {
+        self.is_within(1e-13)
+    }
+
+    fn is_within(&self, part: f64) -> bool {
+        let square: f64 = self.q.iter().zip(&self.scale).flat_map(|(q, d)| q.map(|q| (q / d).powi(2))).sum();
+        self.solved() && self.residual <= part * square.sqrt()
+    }
+
+    /// Natural residual of the present point, in the units of the whole problem.
+    #[inline]
+    pub fn residual(&self) -> f64 {
+        self.residual
     }
 
     /// Whether the present point is a solution.

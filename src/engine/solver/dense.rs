@@ -66,6 +66,15 @@ impl Matrix {
         }
     }
 
+    /// Smallest pivot of the factors as a part of the largest.
+    pub fn pivot_ratio(&self) -> f64 {
+        let pivot = |row: usize| self.entries[row * self.stride + row].abs();
+        let (smallest, largest) = (0..self.size)
+            .map(pivot)
+            .fold((f64::INFINITY, 0.0_f64), |(low, high), p| (low.min(p), high.max(p)));
+        if self.size == 0 { 1.0 } else { smallest / largest }
+    }
+
     fn factor_large(&mut self) -> bool {
         let n = self.size;
         let mut start = 0;
@@ -186,8 +195,8 @@ impl Matrix {
     }
 
     /// Overwrites `b` with a solution of `A x = b` and the matrix with its elimination. Where the matrix is
-    /// singular, free unknowns are zero and as many equations as possible are satisfied.
-    pub fn solve_singular(&mut self, b: &mut [f64]) {
+    /// singular, free unknowns are zero and as many equations as possible are satisfied. Returns whether it is not.
+    pub fn solve_singular(&mut self, b: &mut [f64]) -> bool {
         /// Pivots smaller than this part of the largest entry count as zero.
         const RANK_TOLERANCE: f64 = 1e-12;
         let (n, stride) = (self.size, self.stride);
@@ -219,6 +228,7 @@ impl Matrix {
             b[row] = (b[row] - known) / self.entries[row * stride + row];
         }
         self.unscramble(b);
+        rank == n
     }
 
     fn largest_from(&self, start: usize) -> (usize, usize, f64) {

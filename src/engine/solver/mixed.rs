@@ -1,10 +1,11 @@
-//! Contact problems with any mixture of friction laws: projected Gauss-Seidel sweeps towards the active set, then
-//! semismooth Newton on `Phi = r - Proj(r - u)` to round-off, in turns.
+//! Contact problems with any mixture of friction laws: semismooth Newton on `Phi = r - Proj(r - u)` from the guess,
+//! where there is one. If that fails or the answer is not unique, from zero: projected Gauss-Seidel sweeps towards the
+//! active set, then Newton to round-off, in turns.
 //!
 //! Problems of cones alone go to the cone solvers.
 
 use super::dense::Matrix;
-use super::{Report, Solvable, SolverScratch, SolverSettings, Status};
+use super::{Report, SolverScratch, SolverSettings, Start, Status, solve_parts};
 use crate::engine::problem::mixed::{Friction, MixedProblem};
 use crate::engine::problem::residual_mixed::natural_residual;
 use crate::engine::scalar::{Dual, Scalar};
@@ -17,6 +18,8 @@ pub struct MixedScratch {
     best: Vec<f64>,
     function: Vec<f64>,
     matrix: Matrix,
+    /// Whether the equations of the last Newton step were.
+    regular: bool,
 }
 
 const FIRST_SWEEPS: u32 = 10;
@@ -34,10 +37,20 @@ pub fn solve(
     scratch: &mut SolverScratch,
 ) -> Report {
     if problem.friction.iter().all(|friction| *friction == Friction::Cone) {
-        return f64::solve(&problem.contacts, r, settings, scratch);
+        return solve_parts(&problem.contacts, r, Start::Guess, settings, scratch);
     }
     let limit = settings.max_iterations;
     let mixed = &mut scratch.mixed;
+    let mut wasted = 0;
+    if has_good_guess(problem, r, &mut mixed.best) {
+        let iterations = newton(problem, r, NEWTON_ITERATIONS.min(limit), mixed);
+        let residual = natural_residual(problem, r);
+        if residual <= settings.tolerance && (iterations == 0 || mixed.regular) {
+            return Report { solver: "mixed", status: Status::Solved, iterations, residual };
+        }
+        r.fill(0.0);
+        wasted = iterations;
+    }
     let mut iterations = 0;
     let mut sweeps = FIRST_SWEEPS;
     let residual = loop {
@@ -51,12 +64,27 @@ pub fn solve(
         }
         sweeps *= 4;
     };
+    let iterations = iterations.saturating_add(wasted);
     let status = match residual {
         residual if residual <= settings.tolerance => Status::Solved,
         residual if residual.is_finite() => Status::IterationLimit,
         _ => Status::NumericalError,
     };
     Report { solver: "mixed", status, iterations, residual }
+}
+
+/// Whether the guess is better than zero, by which it is replaced otherwise.
+fn has_good_guess(problem: &MixedProblem<f64>, r: &mut [f64], zero: &mut Vec<f64>) -> bool {
+    if r.iter().all(|&r| r == 0.0) {
+        return false;
+    }
+    zero.clear();
+    zero.resize(r.len(), 0.0);
+    let good = natural_residual(problem, r) <= natural_residual(problem, zero);
+    if !good {
+        r.fill(0.0);
+    }
+    good
 }
 
 fn sweep(problem: &MixedProblem<f64>, r: &mut [f64], sweeps: u32) {
@@ -79,7 +107,7 @@ fn sweep(problem: &MixedProblem<f64>, r: &mut [f64], sweeps: u32) {
 }
 
 fn newton(problem: &MixedProblem<f64>, r: &mut [f64], limit: u32, scratch: &mut MixedScratch) -> u32 {
-    let MixedScratch { best, function, matrix, .. } = scratch;
+    let MixedScratch { best, function, matrix, regular, .. } = scratch;
     best.clear();
     best.extend_from_slice(r);
     let mut best_residual = natural_residual(problem, r);
@@ -89,7 +117,7 @@ fn newton(problem: &MixedProblem<f64>, r: &mut [f64], limit: u32, scratch: &mut 
         function.clear();
         function.extend((0..problem.friction.len()).flat_map(|contact| phi(problem, r, contact)));
         jacobian(problem, r, matrix);
-        matrix.solve_singular(function);
+        *regular = matrix.solve_singular(function);
         for (r, step) in r.iter_mut().zip(function.iter()) {
             *r -= step;
         }
@@ -164,7 +192,7 @@ pub fn solve_dual(
     scratch: &mut SolverScratch,
 ) -> Report {
     if problem.friction.iter().all(|friction| *friction == Friction::Cone) {
-        return Dual::solve(&problem.contacts, r, settings, scratch);
+        return super::solve_dual(&problem.contacts, r, Start::Guess, settings, scratch);
     }
     let mut values = std::mem::take(&mut scratch.mixed.values);
     let mut impulses = std::mem::take(&mut scratch.mixed.impulses);

@@ -48,7 +48,8 @@ pub struct SolverSettings {
     pub choice: SolverChoice,
     /// Relative natural residual that counts as solved.
     pub tolerance: f64,
-    /// Limit of iterations, for every part of a problem that nothing couples to the rest.
+    /// Limit of iterations, for every part of a problem that nothing couples to the rest. A guess that
+    /// fails costs a few more.
     pub max_iterations: u32,
 }
 
@@ -141,14 +142,33 @@ impl Effort {
 /// Part of the tolerance that solvers aim at, so that round-off and last touches do not undo it.
 const MARGIN: f64 = 0.4;
 
-/// Solves a cone problem from the guess in `r` and leaves the best answer there. Solver and iterations of the
-/// report are those of the part that took most.
+/// Solves a cone problem from the point in `r`, which stays where it is a solution, and leaves the best answer there.
+/// Solver and iterations of the report are those of the part that took most.
 ///
 /// # Panics
 /// Where `r` has not three numbers a contact.
 pub fn solve_cone(
     problem: &ConeProblem<f64>,
     r: &mut [f64],
+    settings: &SolverSettings,
+    scratch: &mut SolverScratch,
+) -> Report {
+    solve_parts(problem, r, Start::Point, settings, scratch)
+}
+
+/// What the numbers are that a solver starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    /// A point, which stays where it is a solution.
+    Point,
+    /// A guess, from the last step: the answer shall be the one that a start from zero gives, in fewer iterations.
+    Guess,
+}
+
+fn solve_parts(
+    problem: &ConeProblem<f64>,
+    r: &mut [f64],
+    start: Start,
     settings: &SolverSettings,
     scratch: &mut SolverScratch,
 ) -> Report {
@@ -173,10 +193,11 @@ pub fn solve_cone(
                 part.gather(problem, r, members, parts.position(), goal);
                 part.drop_bad_guess();
                 let effort = match settings.choice {
-                    SolverChoice::Auto => auto::solve(part, limit, work),
-                    SolverChoice::Nsgs => nsgs::solve(part, limit, work),
-                    SolverChoice::Newton => newton::solve(part, limit, work)
-                        .then(limit, |limit| proximal::solve(part, proximal::FAST, limit, work)),
+                    // Gauss-Seidel goes on from any point.
+                    choice if start == Start::Guess && choice != SolverChoice::Nsgs && !part.at_zero() => {
+                        solve_from_guess(part, choice, limit, work)
+                    }
+                    choice => solve_part(part, choice, limit, work),
                 };
                 part.scatter(r);
                 effort
@@ -200,6 +221,26 @@ pub fn solve_cone(
     Report { solver: hardest.solver, status, iterations: hardest.iterations, residual }
 }
 
+fn solve_part(part: &mut Component, choice: SolverChoice, limit: u32, work: &mut Scratch) -> Effort {
+    match choice {
+        SolverChoice::Auto => auto::solve(part, limit, work),
+        SolverChoice::Nsgs => nsgs::solve(part, limit, work),
+        SolverChoice::Newton => newton::solve(part, limit, work)
+            .then(limit, |limit| proximal::solve(part, proximal::FAST, limit, work)),
+    }
+}
+
+/// Newton from the guess; where that fails, from zero with the whole limit, so that a guess is never worse than none.
+fn solve_from_guess(part: &mut Component, choice: SolverChoice, limit: u32, work: &mut Scratch) -> Effort {
+    let guess = newton::solve_from_guess(part, limit, work);
+    if guess.solved {
+        return guess;
+    }
+    part.start_at(0);
+    let effort = solve_part(part, choice, limit, work);
+    Effort { iterations: effort.iterations.saturating_add(guess.iterations), ..effort }
+}
+
 /// A contact that nothing couples to others.
 #[inline]
 fn solve_alone(problem: &ConeProblem<f64>, r: &mut [f64], contact: usize) -> Effort {
@@ -215,7 +256,7 @@ fn solve_alone(problem: &ConeProblem<f64>, r: &mut [f64], contact: usize) -> Eff
 
 /// A scalar over which contact problems can be solved.
 pub trait Solvable: Scalar {
-    /// Solves the problem from the guess in `r` and leaves the best answer there.
+    /// Solves the problem from the point in `r`, which stays where it is a solution, and leaves the best answer there.
     fn solve(
         problem: &ConeProblem<Self>,
         r: &mut [Self],
@@ -223,7 +264,8 @@ pub trait Solvable: Scalar {
         scratch: &mut SolverScratch,
     ) -> Report;
 
-    /// The same for a problem that mixes friction laws.
+    /// Solves a problem that may mix friction laws from the guess in `r`. The answer is the one that a start from zero
+    /// gives, to tolerance, unless [`SolverChoice::Nsgs`] meets one that is not unique.
     fn solve_mixed(
         problem: &MixedProblem<Self>,
         r: &mut [Self],
@@ -259,16 +301,7 @@ impl Solvable for Dual {
         settings: &SolverSettings,
         scratch: &mut SolverScratch,
     ) -> Report {
-        let mut values = std::mem::take(&mut scratch.values);
-        let mut impulses = std::mem::take(&mut scratch.impulses);
-        problem.copy_values(&mut values);
-        impulses.clear();
-        impulses.extend(r.iter().map(|r| r.value));
-        let report = solve_cone(&values, &mut impulses, settings, scratch);
-        sensitivity::tangents(problem, &values, &impulses, r, scratch);
-        scratch.values = values;
-        scratch.impulses = impulses;
-        report
+        solve_dual(problem, r, Start::Point, settings, scratch)
     }
 
     fn solve_mixed(
@@ -279,6 +312,25 @@ impl Solvable for Dual {
     ) -> Report {
         mixed::solve_dual(problem, r, settings, scratch)
     }
+}
+
+fn solve_dual(
+    problem: &ConeProblem<Dual>,
+    r: &mut [Dual],
+    start: Start,
+    settings: &SolverSettings,
+    scratch: &mut SolverScratch,
+) -> Report {
+    let mut values = std::mem::take(&mut scratch.values);
+    let mut impulses = std::mem::take(&mut scratch.impulses);
+    problem.copy_values(&mut values);
+    impulses.clear();
+    impulses.extend(r.iter().map(|r| r.value));
+    let report = solve_parts(&values, &mut impulses, start, settings, scratch);
+    sensitivity::tangents(problem, &values, &impulses, r, scratch);
+    scratch.values = values;
+    scratch.impulses = impulses;
+    report
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@
 use super::alart_curnier::{Mode, assemble};
 use super::component::{Best, Component};
 use super::dense::Matrix;
+use super::single_contact::Accuracy;
 use super::sparse::BlockSystem;
-use super::{Effort, Scratch};
+use super::{Effort, Scratch, nsgs};
 
 /// Shift of the plain iteration: small against `W`, large against round-off.
 const SHIFT: f64 = 1e-9;
@@ -62,6 +63,42 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
         }
     }
     best.finish(part, "newton", iterations)
+}
+
+/// The same from a guess, for the answer that a start from zero would give: one that is not unique (hyperstatic
+/// contact) does not count, and a guess within tolerance is brought to round-off, so that errors do not add up from one
+/// problem to the next.
+pub fn solve_from_guess(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
+    let mut effort = Effort { solver: "guess", iterations: 0, solved: part.is_exact() };
+    if !effort.solved && limit > 0 && part.is_nearly_exact() {
+        nsgs::sweep(part, Accuracy::Exact);
+        part.refresh();
+        effort = Effort { solver: "nsgs", iterations: 1, solved: part.is_exact() };
+    }
+    let mut last = f64::INFINITY;
+    while !effort.solved && effort.iterations < limit && part.residual() < last {
+        last = part.residual();
+        effort = Effort { solver: "newton", iterations: effort.iterations + 1, solved: false };
+        if !step(part, SHIFT, None, &mut scratch.newton) {
+            break;
+        }
+        if part.solved() {
+            effort.solved = is_unique(&scratch.newton);
+            if scratch.newton.dense {
+                polish(part, &mut scratch.newton);
+            }
+            break;
+        }
+    }
+    effort
+}
+
+/// Whether the equations of the last step are regular without the shift.
+fn is_unique(scratch: &NewtonScratch) -> bool {
+    /// Far above the pivots that the shift alone makes, far below those of regular contacts.
+    const REGULAR: f64 = 1e-6;
+    let ratio = if scratch.dense { scratch.matrix.pivot_ratio() } else { scratch.sparse.pivot_ratio() };
+    ratio > REGULAR
 }
 
 /// Takes out what the shift has done to the last step, with the factors at hand, where the change is too small to

@@ -115,6 +115,11 @@ impl BlockSystem {
         true
     }
 
+    /// Smallest pivot of the dense matrix as a part of the largest; blocks close to singular are all left to it.
+    pub fn pivot_ratio(&self) -> f64 {
+        self.matrix.pivot_ratio()
+    }
+
     /// Unknowns of a block row.
     pub fn solution(&self, row: usize) -> &[f64; 3] {
         &self.right[row]
