@@ -24,7 +24,7 @@ pub use coupling::{
     Coupling, CouplingMode, CouplingState, Diagnosis, Kinetic, Latency, Link, Motion, Twist, Wrench,
 };
 pub use energy::mechanical_energy;
-pub use geometry::{NodeShape, SurfaceShape};
+pub use geometry::{NodeShape, Surface, SurfaceShape};
 pub use initial::{ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, StartFault, check_start};
 pub use problem::block_matrix::{Block, BlockMatrix};
 pub use problem::boxed::BoxedProblem;

@@ -57,11 +57,14 @@ impl Model {
         let surfaces = self
             .surfaces
             .iter()
-            .map(|surface| match surface.shape {
-                SurfaceShape::Plane { normal } => engine::SurfaceShape::Plane {
-                    position: Vector3::from(surface.position),
-                    normal: Vector3::from(normal),
+            .map(|surface| engine::Surface {
+                shape: match surface.shape {
+                    SurfaceShape::Plane { normal } => engine::SurfaceShape::Plane {
+                        position: Vector3::from(surface.position),
+                        normal: Vector3::from(normal),
+                    },
                 },
+                body: None,
             })
             .collect();
         let mut memories = 0;
