@@ -3,8 +3,8 @@
 #![allow(dead_code, missing_docs, reason = "each test file uses a part of it")]
 
 use contact_fmu::model::{
-    Contact, Engine, Experiment, Friction, Model, Node, NodeShape, Rotation, Scheme, Solver, Surface,
-    SurfaceShape, packed,
+    Contact, Coupling, Engine, Experiment, Friction, Model, Motion, Node, NodeShape, Rotation, Scheme,
+    Solver, Surface, SurfaceShape, packed,
 };
 use contact_fmu::variables::{self, Kind, Variable};
 pub use contact_fmu_runtime::abi::fmi2Status::{self, *};
@@ -31,12 +31,14 @@ pub fn bouncing_ball() -> Model {
             gamma: 0.5,
             time_of_impact: true,
             correction: true,
+            allow_initial_penetration: false,
             solver: Solver::Auto,
             tolerance: 1e-10,
             max_iterations: 1000,
         },
         nodes: vec![Node {
             name: "ball".to_owned(),
+            coupling: Coupling::Owned,
             mass: 2.0,
             shape: NodeShape::Sphere { radius: 0.2 },
             position: [0.0, 0.0, 1.001],
@@ -47,6 +49,7 @@ pub fn bouncing_ball() -> Model {
             name: "floor".to_owned(),
             shape: SurfaceShape::Plane { normal: [0.0, 0.0, 1.0] },
             position: [0.0; 3],
+            motion: Motion::Fixed,
         }],
         contacts: vec![Contact {
             name: "ball_floor".to_owned(),
@@ -70,6 +73,7 @@ pub fn wheel() -> Model {
     let tilt = 20.0_f64.to_radians();
     model.nodes = vec![Node {
         name: "wheel".to_owned(),
+        coupling: Coupling::Owned,
         mass: 1.0,
         shape: NodeShape::Disc { radius: 0.5, axis: [0.0, 1.0, 0.0] },
         position: [0.0, 0.0, 0.5 * tilt.cos()],
