@@ -181,3 +181,124 @@ fn latency_text(steps: u8) -> &'static str {
         _ => "the master applies forces one communication step after they are computed",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instance::tests::{coupled, log_lines};
+    use contact_fmu::model::{Coupling, Kinetic, Latency, Link};
+
+    const KINETIC: Coupling =
+        Coupling::Kinetic(Kinetic { latency: Latency::Auto, shaping: true, adapt: true, guard: true });
+
+    /// Makes a step that only changes what `change` does, and returns the lines that it logs.
+    fn step(instance: &mut Instance, change: impl FnOnce(&mut State<f64>)) -> Vec<String> {
+        let run = &mut instance.run;
+        State::clone_from(&mut run.before, &run.state);
+        run.state.time += 0.25;
+        change(&mut run.state);
+        CouplingLog::report(instance);
+        log_lines()
+    }
+
+    fn started(coupling: Coupling, debug: bool) -> Instance {
+        let mut instance = coupled(coupling, debug);
+        CouplingLog::start(&mut instance);
+        instance
+    }
+
+    #[test]
+    fn a_latency_is_told_when_it_becomes_known() {
+        for (steps, text) in [
+            (0, "the master applies forces in the communication step that they are computed for (latency 0)"),
+            (1, "the master applies forces one communication step after they are computed (latency 1)"),
+        ] {
+            let mut instance = started(KINETIC, true);
+            assert_eq!(step(&mut instance, |_| {}), [""; 0]);
+            let known = |state: &mut State<f64>| state.couplings[0].diagnosis.latency = Some(steps);
+            assert_eq!(step(&mut instance, known), [format!("0 ball: {text} (at 0.5 s)")]);
+            assert_eq!(step(&mut instance, known), [""; 0]);
+            let mut silent = started(KINETIC, false);
+            assert_eq!(step(&mut silent, known), [""; 0], "no debug logging");
+        }
+    }
+
+    #[test]
+    fn shaping_that_is_switched_off_is_a_warning() {
+        for debug in [true, false] {
+            let mut instance = started(KINETIC, debug);
+            let lines = step(&mut instance, |state| state.couplings[0].diagnosis.shaping = false);
+            assert_eq!(lines.len(), 1);
+            assert!(lines[0].starts_with("1 ball: the body does not respond as expected"), "{lines:?}");
+            assert!(
+                lines[0].contains("smaller communication step, or coupling = \"compliant\" or \"owned\"")
+            );
+            assert_eq!(step(&mut instance, |_| {}), [""; 0]);
+            let lines = step(&mut instance, |state| state.couplings[0].diagnosis.shaping = true);
+            assert_eq!(lines.len(), usize::from(debug), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_mass_is_told_when_it_changes_by_five_percent() {
+        let mut instance = started(KINETIC, true);
+        let learnt = |mass: f64| move |state: &mut State<f64>| state.couplings[0].diagnosis.mass = mass;
+        assert_eq!(step(&mut instance, learnt(1.04)), [""; 0]);
+        assert_eq!(
+            step(&mut instance, learnt(0.5)),
+            ["0 ball: responds like 0.5000 kg, the model says 1 kg: set ball.mass (at 0.5 s)"]
+        );
+        assert_eq!(step(&mut instance, learnt(0.52)), [""; 0]);
+        assert_eq!(
+            step(&mut instance, learnt(1.01)),
+            ["0 ball: responds like 1.0100 kg, and the model says 1 kg (at 1 s)"]
+        );
+        let link = Link { latency: Latency::Auto, stiffness: 1.0, damping: 0.0, master_mass: 4.0 };
+        let mut instance = started(Coupling::Compliant(link), true);
+        assert_eq!(step(&mut instance, learnt(4.1)), [""; 0]);
+        let lines = step(&mut instance, learnt(8.0));
+        assert!(lines[0].contains("like 8.0000 kg, the model says 4 kg: set master_mass in the model"));
+    }
+
+    #[test]
+    fn a_response_error_is_told_once_when_it_lasts() {
+        let mut instance = started(KINETIC, true);
+        let off =
+            |error: f64| move |state: &mut State<f64>| state.couplings[0].diagnosis.response_error = error;
+        for _ in 0..2 {
+            for _ in 1..RESPONSE_STEPS {
+                assert_eq!(step(&mut instance, off(0.3)), [""; 0]);
+            }
+            let lines = step(&mut instance, off(0.25));
+            assert_eq!(lines.len(), 1);
+            assert!(lines[0].starts_with("0 ball: for 10 steps"), "{lines:?}");
+            assert!(lines[0].contains("now by 25 percent") && lines[0].contains("ball.f_ext"), "{lines:?}");
+            assert_eq!(step(&mut instance, off(0.3)), [""; 0]);
+            assert_eq!(step(&mut instance, off(0.1)), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn a_large_energy_excess_is_a_warning() {
+        let mut instance = started(KINETIC, false);
+        let moving = |state: &mut State<f64>| state.couplings[0].given.velocity[0] = 2.0;
+        let excess = |energy: f64| {
+            move |state: &mut State<f64>| {
+                state.couplings[0].given.velocity[0] = 0.0;
+                state.couplings[0].diagnosis.energy_excess = energy;
+            }
+        };
+        assert_eq!(step(&mut instance, moving), [""; 0]);
+        assert_eq!(step(&mut instance, excess(0.19)), [""; 0], "the kinetic energy was 2 J");
+        let lines = step(&mut instance, excess(0.25));
+        assert!(lines[0].starts_with("1 ball: the coupling has added 0.25 J of energy"), "{lines:?}");
+        assert_eq!(step(&mut instance, excess(0.45)), [""; 0], "told already");
+        assert_eq!(step(&mut instance, excess(0.6)).len(), 1, "more than twice as much");
+    }
+
+    #[test]
+    fn iterative_nodes_are_not_diagnosed() {
+        assert!(coupled(Coupling::Iterative, true).coupling_logs.is_empty());
+        assert!(coupled(Coupling::Owned, true).coupling_logs.is_empty());
+    }
+}

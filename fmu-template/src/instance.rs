@@ -178,22 +178,27 @@ pub mod tests {
     unsafe extern "C" fn keep_line(
         _: crate::abi::fmi2ComponentEnvironment,
         _: fmi2String,
-        _: fmi2Status,
+        status: fmi2Status,
         _: fmi2String,
         message: fmi2String,
     ) {
         // SAFETY: the logger passes a zero-terminated string.
-        let line = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
-        LINES.with_borrow_mut(|lines| lines.push(line));
+        let message = unsafe { CStr::from_ptr(message) }.to_string_lossy();
+        LINES.with_borrow_mut(|lines| lines.push(format!("{} {message}", status as i32)));
     }
 
-    /// Log lines of this thread since the last call.
+    /// Log lines of this thread since the last call, each after its status as a number.
     pub fn log_lines() -> Vec<String> {
         LINES.take()
     }
 
     /// An instance of one ball without contacts, whose log lines are kept.
     pub fn free_flight() -> Instance {
+        coupled(Coupling::Owned, false)
+    }
+
+    /// The same with another coupling, and debug logging or not.
+    pub fn coupled(coupling: Coupling, debug: bool) -> Instance {
         type Fixed = unsafe extern "C" fn(
             crate::abi::fmi2ComponentEnvironment,
             fmi2String,
@@ -229,7 +234,7 @@ pub mod tests {
             },
             nodes: vec![Node {
                 name: "ball".to_owned(),
-                coupling: Coupling::Owned,
+                coupling,
                 mass: 1.0,
                 shape: NodeShape::Point,
                 position: [0.0; 3],
@@ -239,6 +244,6 @@ pub mod tests {
             surfaces: Vec::new(),
             contacts: Vec::new(),
         };
-        Instance::new(&model, String::new(), Arc::new(Logger::new(Some(&callbacks), c"test", false)))
+        Instance::new(&model, String::new(), Arc::new(Logger::new(Some(&callbacks), c"test", debug)))
     }
 }
