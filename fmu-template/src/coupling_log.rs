@@ -15,8 +15,10 @@ const MASS_CHANGE: f64 = 0.05;
 const RESPONSE_ERROR: f64 = 0.2;
 /// ...when it lasts for so many steps.
 const RESPONSE_STEPS: u32 = 10;
-/// An energy excess above this part of the largest kinetic energy so far is worth a warning.
+/// An energy excess above this part of the largest kinetic energy so far is worth a warning...
 const ENERGY_EXCESS: f64 = 0.1;
+/// ...where bodies at rest count as if they had fallen for so many steps.
+const FALLING_STEPS: f64 = 10.0;
 
 const OTHER_COUPLINGS: &str =
     "take a smaller communication step, or coupling = \"compliant\" or \"owned\" in the model";
@@ -110,9 +112,10 @@ impl CouplingLog {
                 ),
             );
         }
-        let velocity = after.couplings[self.coupling].given.velocity;
-        let kinetic_energy = 0.5 * is.mass * velocity.norm_squared();
-        self.kinetic_energy = self.kinetic_energy.max(kinetic_energy);
+        let coupling = &after.couplings[self.coupling];
+        let falling = FALLING_STEPS * after.step.duration * coupling.acceleration.linear.norm();
+        let speed = coupling.given.velocity.norm().max(falling);
+        self.kinetic_energy = self.kinetic_energy.max(0.5 * is.mass * speed * speed);
         if is.energy_excess > self.excess.max(ENERGY_EXCESS * self.kinetic_energy) {
             self.excess = 2.0 * is.energy_excess;
             self.warn(
@@ -294,6 +297,10 @@ mod tests {
         assert!(lines[0].starts_with("1 ball: the coupling has added 0.25 J of energy"), "{lines:?}");
         assert_eq!(step(&mut instance, excess(0.45)), [""; 0], "told already");
         assert_eq!(step(&mut instance, excess(0.6)).len(), 1, "more than twice as much");
+        let mut resting = started(KINETIC, false);
+        resting.run.state.step.duration = 1e-2;
+        assert_eq!(step(&mut resting, excess(0.04)), [""; 0], "0.1 s of free fall are 0.48 J");
+        assert_eq!(step(&mut resting, excess(0.05)).len(), 1);
     }
 
     #[test]

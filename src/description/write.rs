@@ -241,7 +241,9 @@ impl Knowns {
                 Slot::NodeVelocity { .. }
                 | Slot::NodeAngularVelocity { .. }
                 | Slot::NodeMass { .. }
-                | Slot::Gravity { .. } => {
+                | Slot::Gravity { .. }
+                    if variable.initial == Some(Initial::Exact) =>
+                {
                     knowns.energy.push(position);
                 }
                 _ => assert!(!is_input, "{} is an input that outputs do not know of", variable.name),

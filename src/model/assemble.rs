@@ -211,7 +211,9 @@ fn coupling_state(body: &Body, mode: &CouplingMode, gravity: Vector3<f64>) -> Co
         CouplingMode::Iterative => (body.mass, Latency::Known(0), false),
         CouplingMode::Compliant(link) => (link.master_mass, link.latency, false),
     };
-    let mut state = CouplingState::new(given, gravity, mass);
+    // What is prescribed does not fall.
+    let acceleration = if body.mass.is_finite() { gravity } else { Vector3::zeros() };
+    let mut state = CouplingState::new(given, acceleration, mass);
     state.diagnosis.latency = match latency {
         Latency::Auto => None,
         Latency::Known(steps) => Some(steps),
