@@ -207,6 +207,47 @@ fn forces_on_coupled_bodies_depend_on_the_motion_of_their_island() {
 }
 
 #[test]
+fn bodies_on_a_moving_surface_depend_on_one_another() {
+    let source = include_str!("fixtures/couplings.toml").replace("[\"*\", \"*\"]", "[\"ball\", \"table\"]")
+        + "[[contact]]\nbetween = [\"owned\", \"table\"]\n[[contact]]\nbetween = [\"top\", \"floor\"]\n";
+    let model =
+        contact_fmu::model::file::parse(&source, "couplings.toml").unwrap_or_else(|error| panic!("{error}"));
+    let description = round_trip(&model);
+    let list = |vectors: &[(&str, u32)]| -> Vec<String> {
+        let components = |&(name, count): &(&str, u32)| {
+            (1..=count).map(|index| format!("{name}[{index}]")).collect::<Vec<_>>()
+        };
+        vectors.iter().flat_map(components).collect()
+    };
+    let table = [("table.r", 3), ("table.v", 3), ("table.q", 4), ("table.w", 3)];
+    let together =
+        [&[("ball.r", 3), ("ball.v", 3), ("ball.f_ext", 3), ("owned.f_ext", 3)][..], &table].concat();
+    let structure = &description.model_structure;
+    for output in ["ball.f[1]", "table.t[2]", "table.latency", "owned.r[3]", "owned_table.gap"] {
+        assert_eq!(dependencies(&description, &structure.outputs, output), Some(list(&together)), "{output}");
+    }
+    let wall = list(&[("wall.r", 3), ("wall.v", 3), ("wall.q", 4), ("wall.w", 3)]);
+    assert_eq!(dependencies(&description, &structure.outputs, "wall.f[1]"), Some(wall), "touches nothing");
+    let again = [
+        ("r", 3),
+        ("v", 3),
+        ("q", 4),
+        ("w", 3),
+        ("f_ext", 3),
+        ("t_ext", 3),
+        ("f_applied", 3),
+        ("t_applied", 3),
+    ];
+    let again: Vec<_> = again.map(|(name, count)| (format!("again.{name}"), count)).to_vec();
+    let again: Vec<_> = again.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+    assert_eq!(dependencies(&description, &structure.outputs, "again.f[1]"), Some(list(&again)));
+    let initial = |name: &str| dependencies(&description, &structure.initial_unknowns, name);
+    assert_eq!(initial("ball_table.gap"), Some(list(&[("ball.r", 3), ("table.r", 3), ("table.q", 4)])));
+    assert_eq!(initial("owned_table.gap"), Some(list(&[("owned.r", 3), ("table.r", 3), ("table.q", 4)])));
+    assert_eq!(initial("top_floor.gap"), Some(list(&[("top.r", 3), ("top.q", 4)])));
+}
+
+#[test]
 fn an_output_depends_on_the_inputs_of_its_own_node_only() {
     let mut model = model("bouncing_ball").model;
     let mut second = model.nodes[0].clone();

@@ -1059,7 +1059,7 @@ fn surfaces_that_a_master_moves() {
     };
     assert_eq!(frame, Frame { mass: f64::INFINITY, velocity: [0.0; 3], rotation: standing, coupling: FREE });
     let surface = &model(&floor(
-        "motion = \"input\"\nposition = [0, 0, -1]\nmass = 3\ninertia = [1, 2, 3]\norientation = [0, 0.6, 0.8, 0]\nvelocity = [1, 2, 3]\nangular_velocity = [4, 5, 6]\nlatency = 1\nshaping = false\nadapt = false\nguard = false",
+        "motion = \"input\"\nposition = [0, 0, -1]\nmass = 3\ninertia = [1, 2, 3]\norientation = [0.6, 0, 0, 0.8]\nvelocity = [1, 2, 3]\nangular_velocity = [4, 5, 6]\nlatency = 1\nshaping = false\nadapt = false\nguard = false",
     ))
     .surfaces[0];
     assert_eq!(surface.position, [0.0, 0.0, -1.0]);
@@ -1070,7 +1070,7 @@ fn surfaces_that_a_master_moves() {
             velocity: [1.0, 2.0, 3.0],
             rotation: Rotation {
                 inertia: [1.0, 2.0, 3.0],
-                orientation: [0.0, 0.6, 0.8, 0.0],
+                orientation: [0.6, 0.0, 0.0, 0.8],
                 angular_velocity: [4.0, 5.0, 6.0],
             },
             coupling: Kinetic { latency: Latency::Known(1), shaping: false, adapt: false, guard: false },
@@ -1117,6 +1117,16 @@ fn moving_surfaces_keep_the_rules_of_rigid_bodies() {
         assert_eq!(error(&floor(&line)), refused);
         assert_eq!(error(&floor(&format!("{line}\nmotion = \"fixed\""))), refused);
     }
+}
+
+#[test]
+fn a_node_may_not_start_inside_a_surface_that_moves() {
+    // The floor is turned on its head: it is solid above z = 0.5.
+    let turned = "motion = \"input\"\nposition = [0, 0, 0.5]\norientation = [0, 1, 0, 0]";
+    let text = error(&floor(turned));
+    assert!(text.starts_with("error: `ball` starts 0.6 m inside `floor`\n"), "{text}");
+    assert!(text.contains("move `position` by 0.6 m along the normal [0, 0, -1]"), "{text}");
+    model(&floor(turned).replace("[0, 0, 1]\n\n[[surface]]", "[0, 0, 0.4]\n\n[[surface]]"));
 }
 
 #[test]

@@ -271,7 +271,11 @@ impl Knowns {
             Dependence::Everything => self.is_coupled.contains(&true),
         };
         match variable.slot {
-            Slot::ContactGap { contact } => Some(self.starts[system.contacts[contact].node].clone()),
+            Slot::ContactGap { contact } => {
+                let pair = &system.contacts[contact];
+                let bodies = [Some(pair.node), system.surfaces[pair.surface].body];
+                Some(bodies.into_iter().flatten().flat_map(|body| &self.starts[body]).copied().collect())
+            }
             _ if is_coupled => None,
             Slot::Energy => Some(self.energy.clone()),
             _ if variable.variability == Variability::Discrete => Some(Vec::new()),

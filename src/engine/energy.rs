@@ -1,4 +1,5 @@
-//! Mechanical energy: `sum 1/2 m v.v + 1/2 w.I w - m g.r`.
+//! Mechanical energy: `sum 1/2 m v.v + 1/2 w.I w - m g.r`. Motion that is prescribed, of an infinite mass or moment
+//! of inertia, has none.
 
 use super::scalar::Scalar;
 use super::state::State;
@@ -7,12 +8,18 @@ use super::state::State;
 pub fn mechanical_energy<S: Scalar>(state: &State<S>) -> S {
     let mut energy = S::zero();
     for (node, &mass) in state.nodes.iter().zip(&state.parameters.mass) {
-        let kinetic = node.velocity.dot(&node.velocity) * S::from(0.5);
-        energy += mass * (kinetic - state.parameters.gravity.dot(&node.position));
+        if mass.value().is_finite() {
+            let kinetic = node.velocity.dot(&node.velocity) * S::from(0.5);
+            energy += mass * (kinetic - state.parameters.gravity.dot(&node.position));
+        }
     }
     for (rotation, inertia) in state.rotations.iter().zip(&state.parameters.inertia) {
         let spin = rotation.orientation.to_body(&rotation.angular_velocity);
-        energy += spin.dot(&inertia.component_mul(&spin)) * S::from(0.5);
+        for (&moment, &spin) in inertia.iter().zip(spin.iter()) {
+            if moment.value().is_finite() {
+                energy += spin * spin * moment * S::from(0.5);
+            }
+        }
     }
     energy
 }

@@ -25,7 +25,7 @@ pub use coupling::{
     couple_initially,
 };
 pub use energy::mechanical_energy;
-pub use geometry::{NodeShape, SurfaceShape};
+pub use geometry::{NodeShape, Surface, SurfaceShape};
 pub use initial::{
     GIVEN_ORIENTATION_TOLERANCE, GivenFault, ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, StartFault,
     check_given, check_start, scale_given, take_given_motion,

@@ -135,17 +135,19 @@ pub fn spin<S: Scalar>(
     orientation.to_world(&orientation.to_body(impulse).component_div(inertia))
 }
 
-/// A body that turns freely under a constant torque, all in world components.
+/// A body that turns freely under a constant torque and whatever else accelerates it, all in world components.
 #[derive(Clone, Copy, Debug)]
 pub struct FreeRotation<S> {
     /// Orientation at the start.
     pub orientation: Orientation<S>,
     /// Angular velocity at the start.
     pub angular_velocity: Vector3<S>,
-    /// Principal moments of inertia.
+    /// Principal moments of inertia; where one is infinite, `acceleration` alone changes the angular velocity.
     pub inertia: Vector3<S>,
     /// Torque.
     pub torque: Vector3<S>,
+    /// Angular acceleration besides that of the torque and of Euler's equations.
+    pub acceleration: Option<Vector3<S>>,
 }
 
 impl<S: Scalar> FreeRotation<S> {
@@ -156,6 +158,7 @@ impl<S: Scalar> FreeRotation<S> {
             angular_velocity: self.angular_velocity.map(convert),
             inertia: self.inertia.map(convert),
             torque: self.torque.map(convert),
+            acceleration: self.acceleration.map(|acceleration| acceleration.map(convert)),
         }
     }
 
@@ -165,19 +168,43 @@ impl<S: Scalar> FreeRotation<S> {
     /// kept to round-off. Order 2.
     #[inline]
     pub fn over(&self, dt: S) -> (Vector3<S>, Vector3<S>) {
-        let momentum = angular_momentum(&self.orientation, &self.inertia, &self.angular_velocity);
         let half = dt * S::from(0.5);
+        if self.is_prescribed() {
+            let growth = self.acceleration.unwrap_or_else(Vector3::zeros);
+            return (self.angular_velocity + growth * half, self.angular_velocity + growth * dt);
+        }
+        let momentum = angular_momentum(&self.orientation, &self.inertia, &self.angular_velocity);
         let midway = self.orientation.turned(&(self.angular_velocity * half));
-        let mean = spin(&midway, &self.inertia, &(momentum + self.torque * half));
+        let at_start = self.torque_at(&self.orientation);
+        let mean = spin(&midway, &self.inertia, &(momentum + at_start * half));
         let end = self.orientation.turned(&(mean * dt));
-        (mean, spin(&end, &self.inertia, &(momentum + self.torque * dt)))
+        (mean, spin(&end, &self.inertia, &(momentum + self.torque_at(&midway) * dt)))
     }
 
     /// No angular velocity over `dt` is larger.
     pub fn fastest(&self, dt: S) -> f64 {
+        let acceleration = self.acceleration.map_or(0.0, |acceleration| length(&acceleration).value());
+        if self.is_prescribed() {
+            return length(&self.angular_velocity).value() + acceleration * dt.value();
+        }
+        let moments = || self.inertia.iter().map(|moment| moment.value());
         let momentum = angular_momentum(&self.orientation, &self.inertia, &self.angular_velocity);
-        let most = length(&momentum).value() + (length(&self.torque) * dt).value();
-        most / self.inertia.iter().fold(f64::INFINITY, |least, moment| least.min(moment.value()))
+        let torque = length(&self.torque).value() + acceleration * moments().fold(0.0, f64::max);
+        let most = length(&momentum).value() + torque * dt.value();
+        most / moments().fold(f64::INFINITY, f64::min)
+    }
+
+    fn is_prescribed(&self) -> bool {
+        self.inertia.iter().any(|moment| moment.value() == f64::INFINITY)
+    }
+
+    /// All that changes the angular momentum of a body with the given orientation.
+    #[inline]
+    fn torque_at(&self, orientation: &Orientation<S>) -> Vector3<S> {
+        match &self.acceleration {
+            None => self.torque,
+            Some(acceleration) => self.torque + angular_momentum(orientation, &self.inertia, acceleration),
+        }
     }
 }
 

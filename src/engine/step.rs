@@ -22,6 +22,8 @@ const SUBSTEP_SLACK: f64 = 1e-6;
 pub struct Workspace<S> {
     /// Acceleration without contact, by node.
     pub(super) acceleration: Vec<Vector3<S>>,
+    /// Velocity of a node's centre for a unit impulse over the interval at hand, by node: the inverse mass.
+    pub(super) mobility: Vec<S>,
     /// Proposed velocity, by node.
     pub(super) velocity: Vec<Vector3<S>>,
     /// External torque, by rotating node.
@@ -100,6 +102,7 @@ impl<S: Scalar> Workspace<S> {
         let blocks = coupled * coupled.min(LIKELY_NEIGHBOURS);
         Workspace {
             acceleration: vec![Vector3::zeros(); nodes],
+            mobility: vec![S::zero(); nodes],
             velocity: vec![Vector3::zeros(); nodes],
             torque: vec![Vector3::zeros(); rotations],
             turns: vec![Turn { mean: Vector3::zeros(), end: Vector3::zeros() }; rotations],
@@ -152,7 +155,10 @@ pub fn advance<S: Solvable>(
 fn begin<S: Scalar>(state: &mut State<S>, duration: f64, substeps: u32) {
     let dissipated = state.step.dissipated;
     state.step = StepRecord { duration, substeps, dissipated, ..StepRecord::none() };
-    state.contacts.fill(ContactRecord::open());
+    for contact in &mut state.contacts {
+        // The mode stays until a substep has looked at the contact.
+        *contact = ContactRecord { mode: contact.mode, ..ContactRecord::open() };
+    }
     for node in &mut state.nodes {
         node.contact_impulse = Vector3::zeros();
     }

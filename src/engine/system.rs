@@ -1,7 +1,7 @@
 //! The constant part of a simulation: what is connected to what, shapes, laws, settings.
 
 use super::coupling::Coupling;
-use super::geometry::{NodeShape, SurfaceShape};
+use super::geometry::{NodeShape, Surface};
 use super::law::bristle::Bristle;
 use super::law::facets::Polygon;
 use super::solver::SolverSettings;
@@ -11,10 +11,10 @@ use super::solver::SolverSettings;
 pub struct System {
     /// Time stepping and solver settings.
     pub settings: Settings,
-    /// Nodes, in the order of [`super::State::nodes`].
+    /// Nodes, in the order of [`super::State::nodes`]; the bodies that carry surfaces are among them.
     pub nodes: Vec<Node>,
-    /// Fixed surfaces.
-    pub surfaces: Vec<SurfaceShape>,
+    /// Surfaces, fixed or carried by a body.
+    pub surfaces: Vec<Surface>,
     /// Contact pairs, in the order of [`super::State::contacts`].
     pub contacts: Vec<ContactPair>,
     /// Bodies that a master moves, in the order of [`super::State::couplings`].
@@ -142,18 +142,62 @@ pub struct Island {
 
 impl System {
     /// Joins the parts and groups nodes and contacts into islands.
+    ///
+    /// # Panics
+    /// Where a body that carries a surface has no rotation, or the scheme is midpoint, which knows fixed surfaces
+    /// only.
     pub fn new(
         settings: Settings,
         nodes: Vec<Node>,
-        surfaces: Vec<SurfaceShape>,
+        surfaces: Vec<Surface>,
         contacts: Vec<ContactPair>,
         couplings: Vec<Coupling>,
     ) -> System {
-        let mut islands: Vec<Island> =
-            (0..nodes.len()).map(|node| Island { nodes: vec![node], contacts: Vec::new() }).collect();
-        for (index, pair) in contacts.iter().enumerate() {
-            islands[pair.node].contacts.push(index);
+        let is_midpoint = matches!(settings.scheme, Scheme::Midpoint { .. });
+        for body in surfaces.iter().filter_map(|surface| surface.body) {
+            assert!(nodes[body].rotation.is_some(), "a body that carries a surface has a rotation");
+            assert!(!is_midpoint, "the midpoint scheme has no surfaces that move");
         }
+        let islands = islands(nodes.len(), &surfaces, &contacts);
         System { settings, nodes, surfaces, contacts, couplings, islands }
     }
+
+    /// Index of the rotation of a body that carries a surface.
+    #[inline]
+    pub(super) fn rotation_of_carrier(&self, body: usize) -> usize {
+        self.nodes[body].rotation.expect("checked when the system was made")
+    }
+}
+
+/// Nodes that touch surfaces of one body share an island with it; all others have one of their own.
+fn islands(nodes: usize, surfaces: &[Surface], contacts: &[ContactPair]) -> Vec<Island> {
+    // The smallest node that a node is known to be together with.
+    let mut leaders: Vec<usize> = (0..nodes).collect();
+    let find = |leaders: &[usize], mut node: usize| {
+        while leaders[node] != node {
+            node = leaders[node];
+        }
+        node
+    };
+    for pair in contacts {
+        if let Some(body) = surfaces[pair.surface].body {
+            let (one, other) = (find(&leaders, pair.node), find(&leaders, body));
+            leaders[one.max(other)] = one.min(other);
+        }
+    }
+    let mut islands: Vec<Island> = Vec::new();
+    let mut places = vec![0; nodes];
+    for node in 0..nodes {
+        let leader = find(&leaders, node);
+        if leader == node {
+            places[node] = islands.len();
+            islands.push(Island { nodes: Vec::new(), contacts: Vec::new() });
+        }
+        places[node] = places[leader];
+        islands[places[node]].nodes.push(node);
+    }
+    for (index, pair) in contacts.iter().enumerate() {
+        islands[places[pair.node]].contacts.push(index);
+    }
+    islands
 }

@@ -44,7 +44,7 @@ impl Model {
         };
         let mut nodes: Vec<engine::Node> =
             self.nodes.iter().map(|node| engine_node(node_shape(node))).collect();
-        nodes.extend(self.frames().map(|_| engine_node(engine::NodeShape::Sphere { radius: 0.0 })));
+        nodes.extend(self.frames().map(|_| engine_node(engine::NodeShape::Surface)));
         let mut couplings = Vec::new();
         let mut rotations = 0..;
         for (index, body) in self.bodies().enumerate() {
@@ -159,14 +159,22 @@ impl Model {
         })
     }
 
-    fn engine_surfaces(&self) -> Vec<engine::SurfaceShape> {
+    /// A surface that moves goes through the origin of the body that carries it.
+    fn engine_surfaces(&self) -> Vec<engine::Surface> {
+        let mut bodies = self.nodes.len()..;
         self.surfaces
             .iter()
-            .map(|surface| match surface.shape {
-                SurfaceShape::Plane { normal } => engine::SurfaceShape::Plane {
-                    position: Vector3::from(surface.position),
+            .map(|surface| {
+                let (position, body) = match surface.motion {
+                    Motion::Fixed => (surface.position, None),
+                    Motion::Input(_) => ([0.0; 3], bodies.next()),
+                };
+                let SurfaceShape::Plane { normal } = surface.shape;
+                let shape = engine::SurfaceShape::Plane {
+                    position: Vector3::from(position),
                     normal: Vector3::from(normal),
-                },
+                };
+                engine::Surface { shape, body }
             })
             .collect()
     }

@@ -4,7 +4,7 @@ mod delassus;
 mod frame;
 mod jacobian;
 
-pub use delassus::{assemble, scales};
+pub use delassus::{Bodies, assemble, scales};
 pub use jacobian::Jacobian;
 
 use super::geometry::{Pose, Proximity, proximity};
@@ -29,8 +29,27 @@ pub struct Touch<S> {
     pub normal: Vector3<S>,
     /// From the node's centre to the touching point.
     pub arm: Vector3<S>,
+    /// The same at the end of the interval at hand where the surface moves.
+    pub arm_after: Vector3<S>,
+    /// The body that carries the surface; none for a fixed surface.
+    pub carrier: Option<Carrier<S>>,
     /// Velocity of the gap.
     pub normal_velocity: S,
+    /// Whether the contact was pressed over the last interval.
+    pub held: bool,
+}
+
+/// The body that carries the surface of a contact.
+#[derive(Clone, Copy, Debug)]
+pub struct Carrier<S> {
+    /// Index of the body among the nodes.
+    pub node: usize,
+    /// Index of its rotation.
+    pub rotation: usize,
+    /// From its position to the touching point.
+    pub arm: Vector3<S>,
+    /// The same at the end of the interval at hand.
+    pub arm_after: Vector3<S>,
 }
 
 /// Impulse on the node of a contact.
@@ -48,29 +67,50 @@ impl<S: Scalar> Touch<S> {
     /// Looks at a contact pair.
     #[inline]
     pub fn look(system: &System, state: &State<S>, contact: usize) -> Touch<S> {
-        let node = system.contacts[contact].node;
-        let near = near_now(system, state, contact);
+        let pair = &system.contacts[contact];
+        let node = pair.node;
         let mut touch = Touch {
             contact,
             node,
             rotation: system.nodes[node].rotation,
-            gap: near.gap,
-            normal: near.normal,
-            arm: near.arm,
+            gap: S::zero(),
+            normal: Vector3::zeros(),
+            arm: Vector3::zeros(),
+            arm_after: Vector3::zeros(),
+            carrier: None,
             normal_velocity: S::zero(),
+            held: state.contacts[contact].mode != ContactMode::Open,
         };
+        touch.place(system, state);
         touch.normal_velocity = touch.normal.dot(&touch.velocity(state));
         touch
     }
 
-    /// Velocity of the touching point of the node.
+    /// Takes gap, normal and arms from the present position.
+    #[inline]
+    pub fn place(&mut self, system: &System, state: &State<S>) {
+        let near = near_now(system, state, self.contact);
+        (self.gap, self.normal, self.arm) = (near.gap, near.normal, near.arm);
+        self.arm_after = near.arm;
+        if let Some(body) = system.surfaces[system.contacts[self.contact].surface].body {
+            let rotation = system.rotation_of_carrier(body);
+            let arm = state.nodes[self.node].position + self.arm - state.nodes[body].position;
+            self.carrier = Some(Carrier { node: body, rotation, arm, arm_after: arm });
+        }
+    }
+
+    /// Velocity of the node's touching point relative to that of the surface.
     #[inline]
     pub fn velocity(&self, state: &State<S>) -> Vector3<S> {
-        let velocity = state.nodes[self.node].velocity;
-        match self.rotation {
-            None => velocity,
-            Some(rotation) => velocity + state.rotations[rotation].angular_velocity.cross(&self.arm),
+        let mut velocity = state.nodes[self.node].velocity;
+        if let Some(rotation) = self.rotation {
+            velocity += state.rotations[rotation].angular_velocity.cross(&self.arm);
         }
+        if let Some(carrier) = &self.carrier {
+            velocity -= state.nodes[carrier.node].velocity
+                + state.rotations[carrier.rotation].angular_velocity.cross(&carrier.arm);
+        }
+        velocity
     }
 }
 
@@ -94,11 +134,16 @@ pub fn pose<S: Scalar>(system: &System, state: &State<S>, node: usize) -> Pose<S
     }
 }
 
-/// How the node of a contact pair, placed at `pose`, is placed to the surface.
-pub fn near<S: Scalar>(system: &System, pose: &Pose<S>, contact: usize) -> Proximity<S> {
+/// How the node of a contact pair is placed to the surface, each at its pose; a fixed surface has none.
+pub fn near<S: Scalar>(
+    system: &System,
+    pose: &Pose<S>,
+    carrier: Option<&Pose<S>>,
+    contact: usize,
+) -> Proximity<S> {
     let pair = &system.contacts[contact];
-    let shape = &system.nodes[pair.node].shape;
-    proximity(shape, &pose.position, || pose.orientation, &system.surfaces[pair.surface])
+    let plane = system.surfaces[pair.surface].shape.place(carrier);
+    proximity(&system.nodes[pair.node].shape, &pose.position, || pose.orientation, &plane)
 }
 
 /// How the node of a contact pair is placed to the surface at present.
@@ -107,7 +152,10 @@ pub fn near_now<S: Scalar>(system: &System, state: &State<S>, contact: usize) ->
     let pair = &system.contacts[contact];
     let shape = &system.nodes[pair.node].shape;
     let position = &state.nodes[pair.node].position;
-    proximity(shape, position, || pose(system, state, pair.node).orientation, &system.surfaces[pair.surface])
+    let surface = &system.surfaces[pair.surface];
+    let carrier = surface.body.map(|body| pose(system, state, body));
+    let plane = surface.shape.place(carrier.as_ref());
+    proximity(shape, position, || pose(system, state, pair.node).orientation, &plane)
 }
 
 /// Signed distance of a contact pair.

@@ -3,27 +3,26 @@
 //! With the axis `a` of the disc, `e = n - (n.a) a` points up in the plane of the disc: the lowest point of the rim
 //! is `r - R e / |e|` and `gap = n . (r - o) - R |e|`.
 
-use super::{Pose, Proximity};
+use super::{Plane, Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
 use nalgebra::Vector3;
 
 /// Slope `|e|` below which the disc counts as flat on the plane: every point of its rim is then as low as the others.
 const FLAT: f64 = 1e-12;
 
-/// Signed distance of a disc from the plane through `origin` with unit `normal`. `axis` is in body components.
+/// Signed distance of a disc from a plane. `axis` is in body components.
 #[inline(never)]
 pub fn proximity<S: Scalar>(
     radius: f64,
     axis: &Vector3<f64>,
     pose: &Pose<S>,
-    origin: &Vector3<f64>,
-    normal: &Vector3<f64>,
+    plane: &Plane<S>,
 ) -> Proximity<S> {
-    let normal: Vector3<S> = normal.map(S::from);
+    let normal = plane.normal;
     let axis = pose.orientation.to_world(&axis.map(S::from));
     let up = normal - axis * normal.dot(&axis);
     let slope = length(&up);
-    let gap = normal.dot(&(pose.position - origin.map(S::from))) - slope * S::from(radius);
+    let gap = normal.dot(&(pose.position - plane.origin)) - slope * S::from(radius);
     let outward = if slope.value() > FLAT { up / slope } else { any_across(&axis) };
     Proximity { gap, normal, arm: outward * S::from(-radius) }
 }
@@ -84,7 +83,8 @@ mod tests {
         for _ in 0..10_000 {
             let (axis, normal, origin) = (numbers.direction(), numbers.direction(), numbers.vector());
             let pose = numbers.pose();
-            let near = proximity(RADIUS, &axis, &pose, &origin, &normal);
+            let plane = Plane { origin, normal };
+            let near = proximity(RADIUS, &axis, &pose, &plane);
             // The height of the rim over the angle has one minimum: look around, then narrow by thirds.
             let first = any_across(&axis);
             let second = axis.cross(&first);
@@ -116,7 +116,8 @@ mod tests {
         for _ in 0..1000 {
             let (axis, normal, origin) = (numbers.direction(), numbers.direction(), numbers.vector());
             let (pose, velocity, spin) = (numbers.pose(), numbers.vector(), numbers.vector());
-            let near = proximity(RADIUS, &axis, &pose, &origin, &normal);
+            let plane = Plane { origin, normal };
+            let near = proximity(RADIUS, &axis, &pose, &plane);
             if near.arm.dot(&normal).abs() < 0.05 * RADIUS {
                 continue;
             }
@@ -126,7 +127,7 @@ mod tests {
                     position: pose.position + velocity * time,
                     orientation: pose.orientation.turned(&(spin * time)),
                 };
-                proximity(RADIUS, &axis, &pose, &origin, &normal).gap
+                proximity(RADIUS, &axis, &pose, &plane).gap
             };
             let difference = (after(1e-6) - after(-1e-6)) / 2e-6;
             assert!((difference - expected).abs() < 1e-8, "{difference} {expected}");
@@ -137,7 +138,10 @@ mod tests {
                 position: dual(pose.position, velocity),
                 orientation: pose.orientation.map(Dual::from).turned(&dual(Vector3::zeros(), spin)),
             };
-            let exact = proximity(RADIUS, &axis, &moving, &origin, &normal).gap.tangent;
+            let exact = {
+                let plane = Plane { origin: origin.map(Dual::from), normal: normal.map(Dual::from) };
+                proximity(RADIUS, &axis, &moving, &plane).gap.tangent
+            };
             assert!((exact - expected).abs() < 1e-13, "{exact} {expected}");
         }
     }
@@ -151,7 +155,7 @@ mod tests {
         let orientation =
             Orientation::from_turn(&(axis.cross(&normal).normalize() * axis.dot(&normal).acos()));
         let pose = Pose { position: normal * 0.1 + across * 3.0, orientation };
-        let near = proximity(0.5, &axis, &pose, &Vector3::zeros(), &normal);
+        let near = proximity(0.5, &axis, &pose, &Plane { origin: Vector3::zeros(), normal });
         assert!((near.gap - 0.1).abs() < 1e-12);
         assert!((near.arm.norm() - 0.5).abs() < 1e-15);
         assert!(near.arm.dot(&normal).abs() < 1e-12);

@@ -22,6 +22,8 @@ pub enum NodeShape {
         /// Unit vector across the disc, body components.
         axis: Vector3<f64>,
     },
+    /// No shape of its own: a body that carries surfaces.
+    Surface,
 }
 
 impl NodeShape {
@@ -30,9 +32,24 @@ impl NodeShape {
     pub fn is_round(&self) -> bool {
         matches!(self, NodeShape::Sphere { .. })
     }
+
+    /// Whether the touching point may jump from one place of the shape to another.
+    #[inline]
+    pub fn has_edges(&self) -> bool {
+        matches!(self, NodeShape::Disc { .. })
+    }
 }
 
-/// Shape of a fixed surface.
+/// A surface and what carries it.
+#[derive(Clone, Copy, Debug)]
+pub struct Surface {
+    /// Shape, in the frame of the body that carries it.
+    pub shape: SurfaceShape,
+    /// Index of that body among the nodes; none for a fixed surface, whose frame is the world's.
+    pub body: Option<usize>,
+}
+
+/// Shape of a surface.
 #[derive(Clone, Copy, Debug)]
 pub enum SurfaceShape {
     /// The half space below a plane is solid.
@@ -42,6 +59,31 @@ pub enum SurfaceShape {
         /// Unit normal, pointing out of the solid.
         normal: Vector3<f64>,
     },
+}
+
+/// A plane in world components.
+#[derive(Clone, Copy, Debug)]
+pub struct Plane<S> {
+    /// A point of the plane.
+    pub origin: Vector3<S>,
+    /// Unit normal.
+    pub normal: Vector3<S>,
+}
+
+impl SurfaceShape {
+    /// Where the surface is; `body` is the pose of the body that carries it.
+    #[inline(always)]
+    pub fn place<S: Scalar>(&self, body: Option<&Pose<S>>) -> Plane<S> {
+        let SurfaceShape::Plane { position, normal } = self;
+        let (position, normal) = (position.map(S::from), normal.map(S::from));
+        match body {
+            None => Plane { origin: position, normal },
+            Some(pose) => Plane {
+                origin: pose.position + pose.orientation.to_world(&position),
+                normal: pose.orientation.to_world(&normal),
+            },
+        }
+    }
 }
 
 /// Where a node is.
@@ -64,21 +106,20 @@ pub struct Proximity<S> {
     pub arm: Vector3<S>,
 }
 
-/// How a node is placed to a surface. Its orientation is looked up only where the shape needs it.
+/// How a node is placed to a plane. Its orientation is looked up only where the shape needs it.
 #[inline(always)]
 pub fn proximity<S: Scalar>(
     shape: &NodeShape,
     position: &Vector3<S>,
     orientation: impl FnOnce() -> Orientation<S>,
-    surface: &SurfaceShape,
+    plane: &Plane<S>,
 ) -> Proximity<S> {
-    match (shape, surface) {
-        (NodeShape::Sphere { radius }, SurfaceShape::Plane { position: origin, normal }) => {
-            sphere_plane::proximity(*radius, position, origin, normal)
-        }
-        (NodeShape::Disc { radius, axis }, SurfaceShape::Plane { position: origin, normal }) => {
+    match shape {
+        NodeShape::Sphere { radius } => sphere_plane::proximity(*radius, position, plane),
+        NodeShape::Disc { radius, axis } => {
             let pose = Pose { position: *position, orientation: orientation() };
-            disc_plane::proximity(*radius, axis, &pose, origin, normal)
+            disc_plane::proximity(*radius, axis, &pose, plane)
         }
+        NodeShape::Surface => sphere_plane::proximity(0.0, position, plane),
     }
 }

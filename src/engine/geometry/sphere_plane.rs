@@ -1,18 +1,12 @@
 //! Sphere against plane: `gap = n . (r - o) - R`, touching point `r - R n`.
 
-use super::Proximity;
+use super::{Plane, Proximity};
 use crate::engine::scalar::Scalar;
 use nalgebra::Vector3;
 
-/// Signed distance of a sphere at `center` from the plane through `origin` with unit `normal`.
+/// Signed distance of a sphere at `center` from a plane.
 #[inline]
-pub fn proximity<S: Scalar>(
-    radius: f64,
-    center: &Vector3<S>,
-    origin: &Vector3<f64>,
-    normal: &Vector3<f64>,
-) -> Proximity<S> {
-    let normal: Vector3<S> = normal.map(S::from);
-    let gap = normal.dot(&(center - origin.map(S::from))) - S::from(radius);
-    Proximity { gap, normal, arm: normal * S::from(-radius) }
+pub fn proximity<S: Scalar>(radius: f64, center: &Vector3<S>, plane: &Plane<S>) -> Proximity<S> {
+    let gap = plane.normal.dot(&(center - plane.origin)) - S::from(radius);
+    Proximity { gap, normal: plane.normal, arm: plane.normal * S::from(-radius) }
 }

@@ -8,20 +8,20 @@ use crate::engine::scalar::{Scalar, length};
 use crate::engine::state::ContactMode;
 use nalgebra::Vector3;
 
-/// Impulse of a single contact whose Delassus operator is `inverse_mass` times the identity: closed form.
+/// Impulse of a single contact whose Delassus operator is `mobility` times the identity: closed form.
 ///
 /// `velocity` is the velocity without impulse, `shift` the restitution term of the normal row. Returns normal
 /// impulse, tangential impulse and mode, all in world components.
 #[inline]
 pub fn isotropic_impulse<S: Scalar>(
-    mass: S,
+    mobility: S,
     mu: S,
     normal: &Vector3<S>,
     velocity: &Vector3<S>,
     shift: S,
 ) -> (S, Vector3<S>, ContactMode) {
     let normal_velocity = normal.dot(velocity);
-    let normal_impulse = -(normal_velocity + shift) * mass;
+    let normal_impulse = -(normal_velocity + shift) / mobility;
     if normal_impulse.value() <= 0.0 {
         return (S::zero(), Vector3::zeros(), ContactMode::Open);
     }
@@ -29,7 +29,7 @@ pub fn isotropic_impulse<S: Scalar>(
     if limit.value() <= 0.0 {
         return (normal_impulse, Vector3::zeros(), ContactMode::Slip);
     }
-    let holding = -(velocity - normal * normal_velocity) * mass;
+    let holding = -(velocity - normal * normal_velocity) / mobility;
     let needed = length(&holding);
     if needed.value() <= limit.value() {
         (normal_impulse, holding, ContactMode::Stick)

@@ -1,10 +1,10 @@
-//! Position-level correction: nodes are moved, velocities are not, so that no kinetic energy is injected.
+//! Position-level correction: bodies are moved, velocities are not, so that no kinetic energy is injected.
 //!
 //! The displacement is the smallest in the mass norm that opens the gaps: `0 <= x _|_ W x + gap >= 0`,
 //! `q += M^-1 N^T x`. Where a body turns with it, gaps are not linear in `x` and it is repeated.
 
 use super::IslandStep;
-use crate::engine::contact::{Touch, gap, near_now};
+use crate::engine::contact::{Touch, gap};
 use crate::engine::rotation::{Orientation, spin};
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
@@ -28,7 +28,7 @@ pub fn close<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
             let touch = step.workspace.touches[step.workspace.active[index]];
             let impulse = step.workspace.impulses[index].normal;
             let mut press = impulse * lever;
-            if touch.rotation.is_some() {
+            if turns_with(&touch) {
                 turns = true;
                 if impulse.value() > 0.0 && touch.gap.value() > 0.0 {
                     press += touch.gap * S::from(2.0) / compliance(step, &touch);
@@ -66,19 +66,23 @@ fn all_closed<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
         let pressed = step.workspace.impulses[index].normal.value() > 0.0;
         let gap = refresh(step, step.workspace.active[index]);
         let touch = &step.workspace.touches[step.workspace.active[index]];
-        let tolerance =
-            if touch.rotation.is_some() { CLOSED_PART * step.touching_distance(touch) } else { CLOSED };
+        let tolerance = if turns_with(touch) { CLOSED_PART * step.touching_distance(touch) } else { CLOSED };
         closed &= (if pressed { gap.abs() } else { -gap }) <= tolerance;
     }
     closed
 }
 
+/// Whether a displacement may turn normal or arm of a contact.
+#[inline]
+fn turns_with<S: Solvable>(touch: &Touch<S>) -> bool {
+    touch.rotation.is_some() || touch.carrier.is_some()
+}
+
 #[inline]
 fn refresh<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) -> f64 {
     let touch = &mut step.workspace.touches[index];
-    if touch.rotation.is_some() {
-        let near = near_now(step.system, step.state, touch.contact);
-        (touch.gap, touch.normal, touch.arm) = (near.gap, near.normal, near.arm);
+    if turns_with(touch) {
+        touch.place(step.system, step.state);
     } else {
         touch.gap = gap(step.system, step.state, touch.contact);
     }
@@ -87,39 +91,56 @@ fn refresh<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) -> f64 {
 
 /// How far a contact opens for a unit of `x`.
 fn compliance<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>) -> S {
-    let parameters = &step.state.parameters;
-    let moving = S::one() / parameters.mass[touch.node];
-    touch
-        .rotation
-        .map_or(moving, |rotation| moving + touch.arm.cross(&touch.normal).dot(&turn(step, touch, rotation)))
-}
-
-/// How a body turns for a unit of `x`.
-fn turn<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, rotation: usize) -> Vector3<S> {
-    spin(
-        &step.state.rotations[rotation].orientation,
-        &step.state.parameters.inertia[rotation],
-        &touch.arm.cross(&touch.normal),
-    )
-}
-
-/// Moves the node of a contact by `M^-1 N^T x`.
-fn displace<S: Solvable>(step: &mut IslandStep<'_, S>, touch: &Touch<S>, x: S) {
-    shift(step, touch.node, touch.normal * (x / step.state.parameters.mass[touch.node]));
+    let mobility = &step.workspace.mobility;
+    let turning = |rotation: usize, arm: &Vector3<S>| {
+        let moment = arm.cross(&touch.normal);
+        moment.dot(&turn(step, rotation, &moment))
+    };
+    let mut compliance = mobility[touch.node];
     if let Some(rotation) = touch.rotation {
-        let turn = turn(step, touch, rotation) * x;
-        let state = &mut step.state.rotations[rotation];
-        state.orientation = state.orientation.turned(&turn);
-        // The angular velocity turns along, which keeps the kinetic energy.
-        state.angular_velocity = Orientation::from_turn(&turn).to_world(&state.angular_velocity);
+        compliance += turning(rotation, &touch.arm);
+    }
+    if let Some(carrier) = &touch.carrier {
+        compliance += mobility[carrier.node] + turning(carrier.rotation, &carrier.arm);
+    }
+    compliance
+}
+
+/// How a body turns for a moment.
+fn turn<S: Solvable>(step: &IslandStep<'_, S>, rotation: usize, moment: &Vector3<S>) -> Vector3<S> {
+    spin(&step.state.rotations[rotation].orientation, &step.state.parameters.inertia[rotation], moment)
+}
+
+/// Moves the node of a contact by `M^-1 N^T x`, and the body that carries its surface the other way.
+fn displace<S: Solvable>(step: &mut IslandStep<'_, S>, touch: &Touch<S>, x: S) {
+    let push = touch.normal * x;
+    shift(step, touch.node, push * step.workspace.mobility[touch.node]);
+    if let Some(rotation) = touch.rotation {
+        rotate(step, rotation, &touch.arm.cross(&push));
+    }
+    if let Some(carrier) = &touch.carrier {
+        shift(step, carrier.node, -push * step.workspace.mobility[carrier.node]);
+        rotate(step, carrier.rotation, &-carrier.arm.cross(&push));
     }
 }
 
-/// Moves a node; what its weight does on the way is booked as dissipated, so that the energy balance closes.
+/// Turns a body by a moment.
+fn rotate<S: Solvable>(step: &mut IslandStep<'_, S>, rotation: usize, moment: &Vector3<S>) {
+    let turn = turn(step, rotation, moment);
+    let state = &mut step.state.rotations[rotation];
+    state.orientation = state.orientation.turned(&turn);
+    // The angular velocity turns along, which keeps the kinetic energy.
+    state.angular_velocity = Orientation::from_turn(&turn).to_world(&state.angular_velocity);
+}
+
+/// Moves a body; what its weight does on the way is booked as dissipated, so that the energy balance closes.
 fn shift<S: Scalar>(step: &mut IslandStep<'_, S>, node: usize, shift: Vector3<S>) {
-    step.state.nodes[node].position += shift;
     let parameters = &step.state.parameters;
-    step.state.step.dissipated += parameters.mass[node] * parameters.gravity.dot(&shift);
+    let mass = parameters.mass[node];
+    if mass.value().is_finite() {
+        step.state.step.dissipated += mass * parameters.gravity.dot(&shift);
+        step.state.nodes[node].position += shift;
+    }
 }
 
 /// Opens the gaps of the active contacts.
@@ -134,7 +155,7 @@ fn lift<S: Solvable>(step: &mut IslandStep<'_, S>) {
             if touch.gap.value() >= 0.0 {
                 return;
             }
-            if touch.rotation.is_none() {
+            if !turns_with(&touch) {
                 shift(step, touch.node, -touch.normal * touch.gap);
             } else {
                 let x = -touch.gap / compliance(step, &touch);

@@ -10,7 +10,7 @@
 
 use super::flight::{Flight, Turning};
 use super::{IslandStep, Rebound, correction, record_impulse};
-use crate::engine::contact::{Jacobian, Touch, assemble, near, pose, scales};
+use crate::engine::contact::{Bodies, Jacobian, Touch, assemble, near, pose, scales};
 use crate::engine::geometry::{Pose, Proximity};
 use crate::engine::rotation::Orientation;
 use crate::engine::scalar::{Scalar, length};
@@ -129,12 +129,12 @@ fn activate<S: Solvable>(step: &mut IslandStep<'_, S>) {
             curvature: step.workspace.acceleration[touch.node] * S::from(0.5),
             turning: match touch.rotation {
                 Some(rotation) if !step.system.nodes[touch.node].shape.is_round() => {
-                    Turning::Free(step.free_rotation(rotation))
+                    Turning::Free(step.free_rotation(touch.node, rotation))
                 }
                 _ => Turning::None,
             },
         };
-        let gap = near(step.system, &flight.pose(h), touch.contact).gap - touch.normal_velocity * ahead;
+        let gap = near(step.system, &flight.pose(h), None, touch.contact).gap - touch.normal_velocity * ahead;
         if gap.value() <= 0.0 {
             step.workspace.active.push(index);
         }
@@ -148,6 +148,7 @@ fn predict<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
             let state = &step.state.rotations[rotation];
             state.orientation.to_body(&state.angular_velocity)
         });
+        step.workspace.mobility[node] = S::one() / step.state.parameters.mass[node];
         let trend = &step.state.trends[node];
         let motion = &mut step.workspace.midpoint.nodes[node];
         motion.start = Motion { velocity, spin };
@@ -167,9 +168,17 @@ fn move_freely<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
         motion.free.velocity += step.workspace.acceleration[node] * h;
         if let Some(rotation) = step.system.nodes[node].rotation {
             let inertia = &step.state.parameters.inertia[rotation];
-            let torque = motion.middle_pose.orientation.to_body(&step.workspace.torque[rotation])
-                - mean.spin.cross(&inertia.component_mul(&mean.spin));
-            motion.free.spin += torque.component_div(inertia) * h;
+            let orientation = &motion.middle_pose.orientation;
+            // A body whose motion is prescribed takes no torque.
+            if inertia.iter().all(|moment| moment.value().is_finite()) {
+                let torque = orientation.to_body(&step.workspace.torque[rotation])
+                    - mean.spin.cross(&inertia.component_mul(&mean.spin));
+                motion.free.spin += torque.component_div(inertia) * h;
+            }
+            if let Some(coupling) = step.system.nodes[node].coupling {
+                let acceleration = &step.state.couplings[coupling].acceleration.angular;
+                motion.free.spin += orientation.to_body(acceleration) * h;
+            }
         }
     }
 }
@@ -183,15 +192,15 @@ fn moved<S: Scalar>(start: &Pose<S>, motion: &Motion<S>, time: S) -> Pose<S> {
 
 /// The active contacts in the middle, where impulses act, and at the end.
 fn see_contacts<S: Solvable>(step: &mut IslandStep<'_, S>) {
-    let Workspace { touches, active, columns, scales: d, midpoint, .. } = &mut *step.workspace;
+    let Workspace { touches, active, columns, scales: d, midpoint, mobility, .. } = &mut *step.workspace;
     columns.clear();
     midpoint.ends.clear();
     for &index in active.iter() {
         let touch = &mut touches[index];
         let motion = &midpoint.nodes[touch.node];
-        let middle = near(step.system, &motion.middle_pose, touch.contact);
+        let middle = near(step.system, &motion.middle_pose, None, touch.contact);
         columns.push(jacobian(touch, &middle, &motion.middle_pose));
-        let end = near(step.system, &motion.end_pose, touch.contact);
+        let end = near(step.system, &motion.end_pose, None, touch.contact);
         let jumps = length(&(end.arm - middle.arm)).value() > JUMP * length(&middle.arm).value();
         midpoint.ends.push(match columns.last() {
             Some(&middle) if jumps => middle,
@@ -200,7 +209,8 @@ fn see_contacts<S: Solvable>(step: &mut IslandStep<'_, S>) {
         touch.normal = middle.normal;
         touch.arm = middle.arm;
     }
-    scales(touches, active, columns, &step.state.parameters, d);
+    let bodies = Bodies { mobility, inertia: &step.state.parameters.inertia };
+    scales(touches, active, columns, bodies, d);
 }
 
 fn jacobian<S: Scalar>(touch: &Touch<S>, near: &Proximity<S>, pose: &Pose<S>) -> Jacobian<S> {
@@ -236,12 +246,13 @@ fn solve<S: Solvable>(step: &mut IslandStep<'_, S>) {
         step.solve_problem();
     }
     step.read_impulses();
-    let Workspace { touches, active, columns, unknowns, scales, midpoint, .. } = &mut *step.workspace;
+    let Workspace { touches, active, columns, unknowns, scales, midpoint, mobility, .. } =
+        &mut *step.workspace;
     for (index, &active) in active.iter().enumerate() {
         let touch = &touches[active];
         let p = Vector3::from_column_slice(&unknowns[3 * index..3 * index + 3]) * scales[index];
         let end = &mut midpoint.nodes[touch.node].end;
-        end.velocity += columns[index].linear.transpose() * p / step.state.parameters.mass[touch.node];
+        end.velocity += columns[index].linear.transpose() * p * mobility[touch.node];
         if let Some(rotation) = touch.rotation {
             let moment = columns[index].angular.transpose() * p;
             end.spin += moment.component_div(&step.state.parameters.inertia[rotation]);
@@ -252,7 +263,8 @@ fn solve<S: Solvable>(step: &mut IslandStep<'_, S>) {
 /// Normal row at the end. Friction rows at the end where friction holds; else twice the mean velocity in the
 /// middle, which has the direction that counts.
 fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>, rebound: Rebound) {
-    let Workspace { touches, active, columns, scales, problem, midpoint, .. } = &mut *step.workspace;
+    let Workspace { touches, active, columns, scales, problem, midpoint, mobility, .. } =
+        &mut *step.workspace;
     midpoint.rows.clear();
     for (index, &sticking) in midpoint.sticking.iter().enumerate() {
         let mut row = midpoint.ends[index];
@@ -264,7 +276,8 @@ fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>, rebound: Rebound) {
         }
         midpoint.rows.push(row);
     }
-    assemble(touches, active, &midpoint.rows, columns, scales, &step.state.parameters, &mut problem.contacts);
+    let bodies = Bodies { mobility, inertia: &step.state.parameters.inertia };
+    assemble(touches, active, &midpoint.rows, columns, scales, bodies, &mut problem.contacts);
     problem.reset_friction();
     for index in 0..step.workspace.active.len() {
         let touch = step.workspace.touches[step.workspace.active[index]];

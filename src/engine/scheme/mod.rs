@@ -15,7 +15,8 @@ pub mod moreau_jean;
 pub mod slip_end;
 pub mod time_of_impact;
 
-use super::contact::{Impulse, Jacobian, Touch, assemble, scales};
+use super::contact::{Bodies, Impulse, Jacobian, Touch, assemble, near, pose, scales};
+use super::geometry::Pose;
 use super::law::bounded::turn;
 use super::law::newton_impact::Bounce;
 use super::law::{coulomb_cone, newton_impact};
@@ -73,8 +74,12 @@ impl<S: Solvable> IslandStep<'_, S> {
         let at = self.offset + weight * self.length;
         let parameters = &self.state.parameters;
         for &node in &self.island.nodes {
+            let field = match self.system.nodes[node].coupling {
+                None => parameters.gravity,
+                Some(coupling) => self.state.couplings[coupling].acceleration.linear,
+            };
             self.workspace.acceleration[node] =
-                parameters.gravity + self.state.inputs[node].at(at) / parameters.mass[node];
+                field + self.state.inputs[node].at(at) / parameters.mass[node];
             if let Some(rotation) = self.system.nodes[node].rotation {
                 self.workspace.torque[rotation] = self.state.torques[rotation].at(at);
             }
@@ -91,11 +96,30 @@ impl<S: Solvable> IslandStep<'_, S> {
     fn look(&mut self) {
         self.workspace.touches.clear();
         for &contact in &self.island.contacts {
-            self.workspace.touches.push(Touch::look(self.system, self.state, contact));
+            let touch = Touch::look(self.system, self.state, contact);
+            if self.yields(&touch) {
+                self.workspace.touches.push(touch);
+            }
             let record = &mut self.state.contacts[contact];
             record.mode = ContactMode::Open;
             record.slip = S::zero();
         }
+    }
+
+    /// Whether impulses of a contact change any motion; not between two bodies whose motion is prescribed.
+    #[inline]
+    fn yields(&self, touch: &Touch<S>) -> bool {
+        let moves = |node: usize| self.state.parameters.mass[node].value().is_finite();
+        moves(touch.node)
+            || touch.rotation.is_some_and(|rotation| self.turns_under_load(rotation))
+            || touch
+                .carrier
+                .is_some_and(|carrier| moves(carrier.node) || self.turns_under_load(carrier.rotation))
+    }
+
+    /// Whether impulses turn a body.
+    fn turns_under_load(&self, rotation: usize) -> bool {
+        self.state.parameters.inertia[rotation].iter().any(|moment| moment.value().is_finite())
     }
 
     /// As [`propose`](Self::propose) with Newton's law. Friction can leave an impact with rebound without solution;
@@ -113,8 +137,9 @@ impl<S: Solvable> IslandStep<'_, S> {
         for &node in &self.island.nodes {
             self.workspace.velocity[node] =
                 self.state.nodes[node].velocity + self.workspace.acceleration[node] * dt;
+            self.workspace.mobility[node] = S::one() / self.state.parameters.mass[node];
             if let Some(rotation) = self.system.nodes[node].rotation {
-                self.propose_turn(rotation, dt);
+                self.propose_turn(node, rotation, dt);
             }
         }
         match self.workspace.active[..] {
@@ -127,8 +152,8 @@ impl<S: Solvable> IslandStep<'_, S> {
 
     // Not inlined: steps of point masses stay short.
     #[inline(never)]
-    fn propose_turn(&mut self, rotation: usize, dt: S) {
-        let (mean, end) = self.free_rotation(rotation).over(dt);
+    fn propose_turn(&mut self, node: usize, rotation: usize, dt: S) {
+        let (mean, end) = self.free_rotation(node, rotation).over(dt);
         self.workspace.turns[rotation] = Turn { mean, end };
     }
 
@@ -140,37 +165,80 @@ impl<S: Solvable> IslandStep<'_, S> {
         state.angular_velocity = turn.end;
     }
 
-    fn free_rotation(&self, rotation: usize) -> FreeRotation<S> {
+    fn free_rotation(&self, node: usize, rotation: usize) -> FreeRotation<S> {
         let state = &self.state.rotations[rotation];
         FreeRotation {
             orientation: state.orientation,
             angular_velocity: state.angular_velocity,
             inertia: self.state.parameters.inertia[rotation],
             torque: self.workspace.torque[rotation],
+            acceleration: self.system.nodes[node]
+                .coupling
+                .map(|coupling| self.state.couplings[coupling].acceleration.angular),
         }
     }
 
-    /// Proposed velocity of the touching point.
+    /// Proposed velocity of the touching point relative to that of the surface.
     fn proposed_velocity(&self, touch: &Touch<S>) -> Vector3<S> {
-        let velocity = self.workspace.velocity[touch.node];
-        match touch.rotation {
-            None => velocity,
-            Some(rotation) => velocity + self.workspace.turns[rotation].end.cross(&touch.arm),
+        let Workspace { velocity, turns, .. } = &*self.workspace;
+        let mut relative = velocity[touch.node];
+        if let Some(rotation) = touch.rotation {
+            relative += turns[rotation].end.cross(&touch.arm_after);
+        }
+        if let Some(carrier) = &touch.carrier {
+            relative -= velocity[carrier.node] + turns[carrier.rotation].end.cross(&carrier.arm_after);
+        }
+        relative
+    }
+
+    /// Adds an impulse at the touching point, and its reaction, to the proposal.
+    fn push(&mut self, touch: &Touch<S>, impulse: &Vector3<S>) {
+        self.workspace.velocity[touch.node] += impulse * self.workspace.mobility[touch.node];
+        if let Some(rotation) = touch.rotation {
+            self.push_turn(rotation, &touch.arm.cross(impulse));
+        }
+        if let Some(carrier) = &touch.carrier {
+            self.workspace.velocity[carrier.node] -= impulse * self.workspace.mobility[carrier.node];
+            self.push_turn(carrier.rotation, &-carrier.arm.cross(impulse));
         }
     }
 
-    /// Adds an impulse at the touching point to the proposal.
-    fn push(&mut self, touch: &Touch<S>, impulse: &Vector3<S>) {
-        self.workspace.velocity[touch.node] += impulse / self.state.parameters.mass[touch.node];
-        if let Some(rotation) = touch.rotation {
-            let change = spin(
-                &self.state.rotations[rotation].orientation,
-                &self.state.parameters.inertia[rotation],
-                &touch.arm.cross(impulse),
-            );
-            let turn = &mut self.workspace.turns[rotation];
-            turn.mean += change * S::from(self.system.settings.theta);
-            turn.end += change;
+    /// Adds a change of angular momentum to the proposal.
+    fn push_turn(&mut self, rotation: usize, moment: &Vector3<S>) {
+        let change = spin(
+            &self.state.rotations[rotation].orientation,
+            &self.state.parameters.inertia[rotation],
+            moment,
+        );
+        let turn = &mut self.workspace.turns[rotation];
+        turn.mean += change * S::from(self.system.settings.theta);
+        turn.end += change;
+    }
+
+    /// Where a body is after `dt` of the proposed motion.
+    fn proposed_pose(&self, node: usize, dt: S) -> Pose<S> {
+        let theta = S::from(self.system.settings.theta);
+        let mut pose = pose(self.system, self.state, node);
+        let before = self.state.nodes[node].velocity;
+        pose.position += (before + (self.workspace.velocity[node] - before) * theta) * dt;
+        if let Some(rotation) = self.system.nodes[node].rotation {
+            pose.orientation = pose.orientation.turned(&(self.workspace.turns[rotation].mean * dt));
+        }
+        pose
+    }
+
+    /// Finds where active contacts of surfaces that move will touch at the end of the proposed motion, so that what
+    /// they stop is the velocity there: a node that a turning surface carries stays in its place on it.
+    fn look_ahead(&mut self, dt: S) {
+        for index in 0..self.workspace.active.len() {
+            let place = self.workspace.active[index];
+            let mut touch = self.workspace.touches[place];
+            let Some(carrier) = &mut touch.carrier else { continue };
+            let node = self.proposed_pose(touch.node, dt);
+            let body = self.proposed_pose(carrier.node, dt);
+            touch.arm_after = near(self.system, &node, Some(&body), touch.contact).arm;
+            carrier.arm_after = node.position + touch.arm_after - body.position;
+            self.workspace.touches[place] = touch;
         }
     }
 
@@ -185,30 +253,33 @@ impl<S: Solvable> IslandStep<'_, S> {
 
     fn propose_single(&mut self, index: usize, rebound: Rebound) {
         let touch = &self.workspace.touches[index];
-        let mass = self.state.parameters.mass[touch.node];
+        let mobility = self.workspace.mobility[touch.node];
         let (normal, tangential, mode) = coulomb_cone::isotropic_impulse(
-            mass,
+            mobility,
             self.state.parameters.mu[touch.contact],
             &touch.normal,
             &self.workspace.velocity[touch.node],
             self.shift(touch, rebound),
         );
         let impulse = Impulse { normal, tangential, mode };
-        self.workspace.velocity[touch.node] += impulse.vector(&touch.normal) / mass;
+        self.workspace.velocity[touch.node] += impulse.vector(&touch.normal) * mobility;
         self.workspace.impulses.clear();
         self.workspace.impulses.push(impulse);
         self.state.step.iterations = self.state.step.iterations.saturating_add(1);
     }
 
-    /// Whether a lone contact is the cone of a point mass.
+    /// Whether a lone contact is the cone of a point mass on a fixed surface.
     #[inline]
     fn is_closed_form(&self, index: usize) -> bool {
         let touch = &self.workspace.touches[index];
-        touch.rotation.is_none() && self.system.contacts[touch.contact].is_plain_cone()
+        touch.rotation.is_none()
+            && touch.carrier.is_none()
+            && self.system.contacts[touch.contact].is_plain_cone()
     }
 
     fn propose_coupled(&mut self, dt: S, rebound: Rebound) -> bool {
         friction::begin(self, dt);
+        self.look_ahead(dt);
         let mut pass = 0;
         let solved = loop {
             self.begin_problem();
@@ -274,16 +345,20 @@ impl<S: Solvable> IslandStep<'_, S> {
 
     /// Jacobians, scales and Delassus operator of the active contacts.
     fn begin_problem(&mut self) {
-        let Workspace { touches, active, columns, scales: d, problem, .. } = &mut *self.workspace;
+        let Workspace { touches, active, columns, scales: d, problem, mobility, .. } = &mut *self.workspace;
+        let orientation = |rotation: usize| &self.state.rotations[rotation].orientation;
         columns.clear();
         columns.extend(active.iter().map(|&index| {
             let touch = &touches[index];
-            let orientation = touch.rotation.map(|rotation| &self.state.rotations[rotation].orientation);
-            Jacobian::new(&touch.normal, &touch.arm, orientation)
+            let rows = Jacobian::new(&touch.normal, &touch.arm, touch.rotation.map(orientation));
+            match &touch.carrier {
+                None => rows,
+                Some(carrier) => rows.carried(&carrier.arm, orientation(carrier.rotation)),
+            }
         }));
-        let parameters = &self.state.parameters;
-        scales(touches, active, columns, parameters, d);
-        assemble(touches, active, columns, columns, d, parameters, &mut problem.contacts);
+        let bodies = Bodies { mobility, inertia: &self.state.parameters.inertia };
+        scales(touches, active, columns, bodies, d);
+        assemble(touches, active, columns, columns, d, bodies, &mut problem.contacts);
         problem.reset_friction();
     }
 
@@ -332,8 +407,12 @@ impl<S: Solvable> IslandStep<'_, S> {
 
     /// Records stick or slip of the contacts that are pressed at the end of an interval.
     fn record_modes(&mut self) {
-        for (&index, impulse) in self.workspace.active.iter().zip(&self.workspace.impulses) {
-            let touch = &self.workspace.touches[index];
+        for index in 0..self.workspace.active.len() {
+            let place = self.workspace.active[index];
+            if self.workspace.touches[place].carrier.is_some() {
+                self.workspace.touches[place].place(self.system, self.state);
+            }
+            let (touch, impulse) = (&self.workspace.touches[place], &self.workspace.impulses[index]);
             let velocity = touch.velocity(self.state);
             let normal_velocity = touch.normal.dot(&velocity);
             let leaving = normal_velocity.value() > self.resting_speed(touch);
@@ -345,14 +424,33 @@ impl<S: Solvable> IslandStep<'_, S> {
         }
     }
 
+    /// Acceleration of a node without contact, relative to the surface beside it.
+    #[inline]
+    fn relative_acceleration(&self, touch: &Touch<S>) -> Vector3<S> {
+        let mut acceleration = self.workspace.acceleration[touch.node];
+        if let Some(carrier) = &touch.carrier {
+            let spin = self.state.rotations[carrier.rotation].angular_velocity;
+            acceleration -= self.workspace.acceleration[carrier.node] + spin.cross(&spin.cross(&carrier.arm));
+            if let Some(coupling) = self.system.nodes[carrier.node].coupling {
+                acceleration -= self.state.couplings[coupling].acceleration.angular.cross(&carrier.arm);
+            }
+        }
+        acceleration
+    }
+
     /// Speed of bounces that are too short to be resolved.
     #[inline]
     fn unresolved_speed(&self, touch: &Touch<S>) -> f64 {
-        let acceleration = &self.workspace.acceleration[touch.node];
+        let acceleration = self.relative_acceleration(touch);
+        let mut speed = largest(&self.state.nodes[touch.node].velocity);
+        if let Some(carrier) = &touch.carrier {
+            let spin = &self.state.rotations[carrier.rotation].angular_velocity;
+            speed += largest(&self.state.nodes[carrier.node].velocity) + largest(&spin.cross(&carrier.arm));
+        }
         let node = Bounce {
-            pressing: -touch.normal.dot(acceleration).value(),
-            acceleration: largest(acceleration),
-            speed: largest(&self.state.nodes[touch.node].velocity),
+            pressing: -touch.normal.dot(&acceleration).value(),
+            acceleration: largest(&acceleration),
+            speed,
         };
         let restitution = self.state.parameters.restitution[touch.contact].value();
         newton_impact::resting_speed(restitution, node, self.length, self.crowded)
@@ -369,22 +467,44 @@ impl<S: Solvable> IslandStep<'_, S> {
             }
             _ => 0.0,
         };
+        let tilting = match &touch.carrier {
+            // So does a surface that turns, under what rests or slides on it.
+            Some(carrier) if touch.held => {
+                let spin = length(&self.state.rotations[carrier.rotation].angular_velocity);
+                let sliding = length(&touch.velocity(self.state));
+                self.length * (spin * (spin * length(&carrier.arm) + sliding * S::from(2.0))).value()
+            }
+            _ => 0.0,
+        };
         let stiffness = self.system.contacts[touch.contact].normal_stiffness;
-        let yielding = if stiffness.is_finite() {
+        let mass = self.state.parameters.mass[touch.node].value();
+        let yielding = if stiffness.is_finite() && mass.is_finite() {
             // A compliant contact bends within one step under the load that it takes.
-            let load = touch.normal.dot(&self.workspace.acceleration[touch.node])
-                * self.state.parameters.mass[touch.node];
-            (-load.value()).max(0.0) / (stiffness * self.length)
+            let load = touch.normal.dot(&self.relative_acceleration(touch)).value() * mass;
+            (-load).max(0.0) / (stiffness * self.length)
         } else {
             0.0
         };
-        self.unresolved_speed(touch) + turning + yielding
+        self.unresolved_speed(touch) + turning + tilting + yielding
+    }
+
+    /// Sliding speed that a node held on a turning surface has at the end of a substep: the surface has not turned
+    /// quite as was foreseen.
+    fn held_speed(&self, touch: &Touch<S>) -> f64 {
+        let Some(carrier) = &touch.carrier else { return 0.0 };
+        let spin = length(&self.state.rotations[carrier.rotation].angular_velocity);
+        let acceleration = self.relative_acceleration(touch);
+        (length(&acceleration) * spin).value() * self.length * self.length
     }
 
     /// Distance below which shapes count as touching: round-off of the positions.
     #[inline]
     fn touching_distance(&self, touch: &Touch<S>) -> f64 {
-        1e-12 * (1.0 + largest(&self.state.nodes[touch.node].position))
+        let mut size = largest(&self.state.nodes[touch.node].position);
+        if let Some(carrier) = &touch.carrier {
+            size += largest(&self.state.nodes[carrier.node].position) + largest(&carrier.arm);
+        }
+        1e-12 * (1.0 + size)
     }
 
     /// Records how deep contacts are.
@@ -396,7 +516,7 @@ impl<S: Solvable> IslandStep<'_, S> {
     }
 }
 
-/// Books an impulse that acted while the touching point moved with `mean_velocity`.
+/// Books an impulse that acted while the touching point moved over the surface with `mean_velocity`.
 #[inline]
 fn record_impulse<S: Scalar>(
     state: &mut State<S>,
@@ -408,6 +528,10 @@ fn record_impulse<S: Scalar>(
     state.nodes[touch.node].contact_impulse += vector;
     if let Some(rotation) = touch.rotation {
         state.rotations[rotation].contact_impulse += touch.arm.cross(&vector);
+    }
+    if let Some(carrier) = &touch.carrier {
+        state.nodes[carrier.node].contact_impulse -= vector;
+        state.rotations[carrier.rotation].contact_impulse -= carrier.arm.cross(&vector);
     }
     let record = &mut state.contacts[touch.contact];
     record.normal_impulse += impulse.normal;

@@ -18,7 +18,8 @@ pub fn first<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
     for (&index, impulse) in step.workspace.active.iter().zip(&step.workspace.impulses) {
         let touch = &step.workspace.touches[index];
         let mu = step.state.parameters.mu[touch.contact];
-        // Only for a point mass is the brake the mass alone, and bounded friction creeps while it holds.
+        // Only for a point mass, on what does not turn by it, is the brake the mass alone; bounded friction creeps
+        // while it holds.
         let has_limit_in_step = matches!(
             step.system.contacts[touch.contact].friction,
             FrictionLaw::Cone | FrictionLaw::Facets { .. }
@@ -26,25 +27,27 @@ pub fn first<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
         if impulse.mode == ContactMode::Open
             || mu.value() <= 0.0
             || touch.rotation.is_some()
+            || touch.carrier.is_some_and(|carrier| step.turns_under_load(carrier.rotation))
             || !has_limit_in_step
         {
             continue;
         }
-        let before = step.state.nodes[touch.node].velocity;
+        let before = touch.velocity(step.state);
         let sliding = before - touch.normal * touch.normal_velocity;
         let speed = length(&sliding);
-        if speed.value() <= 0.0 {
+        if speed.value() <= step.held_speed(touch) {
             continue;
         }
         let direction = sliding / speed;
-        let after = step.workspace.velocity[touch.node];
+        let after = step.proposed_velocity(touch);
         if impulse.mode == ContactMode::Slip && direction.dot(&after).value() > 0.0 {
             continue;
         }
         // What all but this friction does, and this friction as it is while the contact slides.
-        let mass = step.state.parameters.mass[touch.node];
-        let pushed = direction.dot(&(after - before)) - direction.dot(&impulse.tangential) / mass;
-        let braking = mu * impulse.normal / mass - pushed;
+        let mobility = step.workspace.mobility[touch.node]
+            + touch.carrier.map_or(S::zero(), |carrier| step.workspace.mobility[carrier.node]);
+        let pushed = direction.dot(&(after - before)) - direction.dot(&impulse.tangential) * mobility;
+        let braking = mu * impulse.normal * mobility - pushed;
         let limit = first.map_or(dt.value() * (1.0 - NEGLIGIBLE), S::value);
         if braking.value() > 0.0 {
             let time = speed / braking * dt;

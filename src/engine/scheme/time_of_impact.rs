@@ -1,8 +1,8 @@
 //! Steps split at the time of impact, and where sliding ends ([`slip_end`]).
 //!
 //! Between impacts a node moves on `q + t v + theta t^2 a`, so that the time of impact of a point or sphere with a
-//! plane is the root of a quadratic; where the gap depends on the orientation too, the root is bracketed and found
-//! by regula falsi. At an impact every touching contact enters one problem. Bounces that accumulate are closed
+//! plane is the root of a quadratic; where the gap depends on how node or surface turn too, the root is bracketed and
+//! found by regula falsi. At an impact every touching contact enters one problem. Bounces that accumulate are closed
 //! ([`newton_impact::resting_speed`](crate::engine::law::newton_impact::resting_speed)); over a closed contact
 //! the impulse of the interval is exact, so that friction loses nothing. Where events pile up all the same, the
 //! rest of the step is captured.
@@ -10,12 +10,12 @@
 use super::flight::{Flight, Turning};
 use super::{IslandStep, Rebound, correction, moreau_jean, slip_end};
 use crate::engine::contact::{Touch, near};
-use crate::engine::scalar::{Dual, Scalar};
+use crate::engine::scalar::{Dual, Scalar, length};
 use crate::engine::solver::Solvable;
 use crate::engine::system::System;
 use nalgebra::Vector3;
 
-/// Impacts and intervals that one substep may be split into.
+/// Impacts and intervals that one substep may be split into, for every node of the island.
 const MAX_EVENTS: u32 = 512;
 /// The same where the touching point depends on the orientation: it may jump from side to side without end.
 const MAX_EVENTS_TURNING: u32 = 32;
@@ -29,8 +29,9 @@ const SAME_TIME: f64 = 1.0 - 1e-12;
 #[inline]
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let mut remaining = S::from(step.length);
-    let is_round = |&node: &usize| step.system.nodes[node].shape.is_round();
-    let most = if step.island.nodes.iter().all(is_round) { MAX_EVENTS } else { MAX_EVENTS_TURNING };
+    let has_edges = |&node: &usize| step.system.nodes[node].shape.has_edges();
+    let each = if step.island.nodes.iter().any(has_edges) { MAX_EVENTS_TURNING } else { MAX_EVENTS };
+    let most = each.saturating_mul(step.island.nodes.len() as u32);
     for event in 0..most {
         // After half of them bounces are closed whatever the restitution.
         step.crowded = event >= most / 2;
@@ -43,8 +44,8 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>) {
         let (interval, is_last) = propose_interval(step, remaining);
         step.accept(interval);
         if !step.workspace.active.is_empty() {
+            step.record_modes();
             if is_last {
-                step.record_modes();
                 step.record_penetration();
             }
             correction::close(step, interval);
@@ -111,18 +112,13 @@ fn first_impact<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
         if step.workspace.active.contains(&index) {
             continue;
         }
-        let acceleration = if step.workspace.active.is_empty() {
-            step.workspace.acceleration[touch.node]
-        } else {
-            let change: Vector3<S> =
-                step.workspace.velocity[touch.node] - step.state.nodes[touch.node].velocity;
-            change / dt
-        };
         let limit = first.map_or(dt.value(), S::value);
-        let time = if step.system.nodes[touch.node].shape.is_round() {
+        let is_round = step.system.nodes[touch.node].shape.is_round();
+        let time = if is_round && touch.carrier.is_none() {
+            let acceleration = path_acceleration(step, touch.node, dt);
             descending_root(touch, theta * touch.normal.dot(&acceleration), limit)
         } else {
-            first_contact(step, touch, acceleration * theta, dt, limit)
+            first_contact(step, touch, dt, limit)
         };
         if time.is_some() {
             first = time;
@@ -131,17 +127,24 @@ fn first_impact<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
     first
 }
 
+/// Mean acceleration of a node on the proposed path over `dt`.
+#[inline]
+fn path_acceleration<S: Solvable>(step: &IslandStep<'_, S>, node: usize, dt: S) -> Vector3<S> {
+    if step.workspace.active.is_empty() {
+        step.workspace.acceleration[node]
+    } else {
+        (step.workspace.velocity[node] - step.state.nodes[node].velocity) / dt
+    }
+}
+
 /// The proposed path of a node.
-fn flight<S: Solvable>(
-    step: &IslandStep<'_, S>,
-    touch: &Touch<S>,
-    curvature: Vector3<S>,
-    dt: S,
-) -> Flight<S> {
-    let node = &step.state.nodes[touch.node];
-    let turning = match touch.rotation {
+fn flight<S: Solvable>(step: &IslandStep<'_, S>, node: usize, dt: S) -> Flight<S> {
+    let turning = match step.system.nodes[node].rotation {
+        _ if step.system.nodes[node].shape.is_round() => Turning::None,
         None => Turning::None,
-        Some(rotation) if step.workspace.active.is_empty() => Turning::Free(step.free_rotation(rotation)),
+        Some(rotation) if step.workspace.active.is_empty() => {
+            Turning::Free(step.free_rotation(node, rotation))
+        }
         Some(rotation) => {
             let state = &step.state.rotations[rotation];
             Turning::Pushed {
@@ -151,31 +154,73 @@ fn flight<S: Solvable>(
             }
         }
     };
-    Flight { position: node.position, velocity: node.velocity, curvature, turning }
+    let theta = S::from(step.system.settings.theta);
+    let curvature = path_acceleration(step, node, dt) * theta;
+    let state = &step.state.nodes[node];
+    Flight { position: state.position, velocity: state.velocity, curvature, turning }
+}
+
+/// The proposed paths of the two sides of a contact.
+#[derive(Clone, Copy)]
+struct Approach<S> {
+    contact: usize,
+    node: Flight<S>,
+    carrier: Option<Flight<S>>,
+}
+
+impl<S: Scalar> Approach<S> {
+    fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> Approach<T> {
+        Approach {
+            contact: self.contact,
+            node: self.node.map(convert),
+            carrier: self.carrier.map(|flight| flight.map(convert)),
+        }
+    }
+
+    fn gap(&self, system: &System, t: S) -> S {
+        let carrier = self.carrier.as_ref().map(|flight| flight.pose(t));
+        near(system, &self.node.pose(t), carrier.as_ref(), self.contact).gap
+    }
+
+    /// No gap changes more within `dt`; also how far a side turns at most.
+    fn farthest(&self, touch: &Touch<S>, dt: f64) -> (f64, f64) {
+        let (mut moved, mut turned) = self.node.farthest(length(&touch.arm).value(), dt);
+        if let (Some(flight), Some(carrier)) = (&self.carrier, &touch.carrier) {
+            let reach = length(&carrier.arm).value() + moved;
+            let (surface_moved, surface_turned) = flight.farthest(reach, dt);
+            moved += surface_moved;
+            turned += surface_turned;
+        }
+        (moved, turned)
+    }
 }
 
 /// The first time before `limit` at which the gap of a contact turns negative on a path.
 // Not inlined: steps of point masses stay short.
 #[inline(never)]
-fn first_contact<S: Solvable>(
-    step: &IslandStep<'_, S>,
-    touch: &Touch<S>,
-    curvature: Vector3<S>,
-    dt: S,
-    limit: f64,
-) -> Option<S> {
+fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S, limit: f64) -> Option<S> {
     /// Largest turn between two looks at the gap, in rad; there are at least and at most so many looks.
     const TURN: f64 = 0.1;
     const LOOKS: (f64, f64) = (8.0, 1024.0);
     let system = step.system;
-    let flight = flight(step, touch, curvature, dt);
-    let reach = touch.arm.iter().map(|x| x.value() * x.value()).sum::<f64>().sqrt();
-    let (moved, turned) = flight.farthest(reach, limit);
+    let approach = Approach {
+        contact: touch.contact,
+        node: flight(step, touch.node, dt),
+        carrier: touch.carrier.map(|carrier| flight(step, carrier.node, dt)),
+    };
+    let (moved, turned) = approach.farthest(touch, limit);
     if touch.gap.value() > moved {
         return None;
     }
-    let values = flight.map(S::value);
-    let gap = |t: f64| near(system, &values.pose(t), touch.contact).gap;
+    if turned == 0.0
+        && let Some(carrier) = &approach.carrier
+    {
+        let curvature = touch.normal.dot(&(approach.node.curvature - carrier.curvature));
+        let root = descending_root(touch, curvature, limit)?.value();
+        return Some(with_tangent(system, &approach, root));
+    }
+    let values = approach.map(S::value);
+    let gap = |t: f64| values.gap(system, t);
     let looks = (turned / TURN).ceil().clamp(LOOKS.0, LOOKS.1);
     let mut from = 0.0;
     for look in 1..=looks as u32 {
@@ -184,7 +229,7 @@ fn first_contact<S: Solvable>(
         if gap(to) < 0.0 {
             let start = if from > 0.0 { Some(from) } else { still_open(&gap, touch, to) };
             let root = start.map_or(0.0, |start| sign_change(&gap, start, to));
-            return (root < limit).then(|| with_tangent(system, touch, &flight, root));
+            return (root < limit).then(|| with_tangent(system, &approach, root));
         }
         from = to;
     }
@@ -255,10 +300,10 @@ fn sign_change(gap: &impl Fn(f64) -> f64, mut open: f64, mut closed: f64) -> f64
 }
 
 /// The root with its tangent: `gap(t, x) = 0` makes `dt = -(gap_x / gap_t) dx`.
-fn with_tangent<S: Scalar>(system: &System, touch: &Touch<S>, flight: &Flight<S>, root: f64) -> S {
-    let gap = near(system, &flight.pose(S::from(root)), touch.contact).gap;
-    let moving = flight.map(|x| Dual::from(x.value())).pose(Dual { value: root, tangent: 1.0 });
-    let speed = near(system, &moving, touch.contact).gap.tangent;
+fn with_tangent<S: Scalar>(system: &System, approach: &Approach<S>, root: f64) -> S {
+    let gap = approach.gap(system, S::from(root));
+    let moving = approach.map(|x| Dual::from(x.value()));
+    let speed = moving.gap(system, Dual { value: root, tangent: 1.0 }).tangent;
     let tangent = gap - S::from(gap.value());
     if speed == 0.0 { S::from(root) } else { S::from(root) - tangent / S::from(speed) }
 }
