@@ -5,7 +5,7 @@ mod common;
 use common::model;
 use contact_fmu::engine::derivative::differentiate;
 use contact_fmu::engine::{ContactMode, Dual, State, System, Workspace, advance};
-use contact_fmu::model::{Contact, Model, Scheme, Surface, SurfaceShape};
+use contact_fmu::model::{Contact, Model, Motion, Scheme, Surface, SurfaceShape};
 use contact_fmu::variables::{Causality, Kind, Slot, Variability, Variable, get_real, set_real, table};
 
 const DURATION: f64 = 2e-3;
@@ -114,6 +114,7 @@ fn corner(mu: [f64; 2]) -> Model {
         name: "wall".into(),
         shape: SurfaceShape::Plane { normal: [0.8, 0.0, 0.6] },
         position: [0.2 - 0.2 * 0.8, 0.0, 0.2 - 0.2 * 0.6],
+        motion: Motion::Fixed,
     });
     let name = "ball_wall".into();
     model.contacts.push(Contact { name, surface: 1, restitution: 0.5, ..model.contacts[0].clone() });

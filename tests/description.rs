@@ -160,7 +160,8 @@ fn the_structure_lists_outputs_and_initial_unknowns() {
         }
         for unknown in &structure.initial_unknowns {
             for &known in unknown.dependencies.iter().flatten() {
-                assert_eq!(variable(known as usize).initial, Some(Initial::Exact));
+                let known = variable(known as usize);
+                assert!(known.initial == Some(Initial::Exact) || known.causality == Causality::Input);
             }
         }
         for list in [&structure.outputs, &structure.initial_unknowns] {
@@ -171,6 +172,81 @@ fn the_structure_lists_outputs_and_initial_unknowns() {
     }
 }
 
+/// Names of the variables that an unknown depends on.
+fn dependencies(
+    description: &ModelDescription,
+    unknowns: &[contact_fmu::description::Unknown],
+    name: &str,
+) -> Option<Vec<String>> {
+    let variables = &description.model_variables;
+    let index = 1 + variables.iter().position(|variable| variable.name == name).expect(name);
+    let unknown = unknowns.iter().find(|unknown| unknown.index as usize == index).expect(name);
+    let names =
+        |list: &Vec<u32>| list.iter().map(|&index| variables[index as usize - 1].name.clone()).collect();
+    unknown.dependencies.as_ref().map(names)
+}
+
+#[test]
+fn forces_on_coupled_bodies_depend_on_the_motion_of_their_island() {
+    let mut model = model("coupled_ball").model;
+    let mut second = model.nodes[0].clone();
+    second.name = "second".to_owned();
+    model.nodes.push(second);
+    let axes = |name: &str| (1..=3).map(move |axis| format!("{name}[{axis}]")).collect::<Vec<_>>();
+    let inputs = |node: &str| ["r", "v", "f_ext"].map(|kind| axes(&format!("{node}.{kind}"))).concat();
+    let description = round_trip(&model);
+    let structure = &description.model_structure;
+    for output in ["ball.f[1]", "ball.adapted_mass", "ball.latency", "ball_floor.gap", "ball_floor.f_n"] {
+        assert_eq!(dependencies(&description, &structure.outputs, output), Some(inputs("ball")), "{output}");
+    }
+    assert_eq!(dependencies(&description, &structure.outputs, "second.f[3]"), Some(inputs("second")));
+    let initial = |name: &str| dependencies(&description, &structure.initial_unknowns, name);
+    assert_eq!(initial("ball_floor.gap"), Some(axes("ball.r")));
+    assert_eq!(initial("ball.f[3]"), None, "everything that the first forces may depend on");
+    assert_eq!(initial("engine.energy"), None);
+}
+
+#[test]
+fn bodies_on_a_moving_surface_depend_on_one_another() {
+    let source = include_str!("fixtures/couplings.toml").replace("[\"*\", \"*\"]", "[\"ball\", \"table\"]")
+        + "[[contact]]\nbetween = [\"owned\", \"table\"]\n[[contact]]\nbetween = [\"top\", \"floor\"]\n";
+    let model =
+        contact_fmu::model::file::parse(&source, "couplings.toml").unwrap_or_else(|error| panic!("{error}"));
+    let description = round_trip(&model);
+    let list = |vectors: &[(&str, u32)]| -> Vec<String> {
+        let components = |&(name, count): &(&str, u32)| {
+            (1..=count).map(|index| format!("{name}[{index}]")).collect::<Vec<_>>()
+        };
+        vectors.iter().flat_map(components).collect()
+    };
+    let table = [("table.r", 3), ("table.v", 3), ("table.q", 4), ("table.w", 3)];
+    let together =
+        [&[("ball.r", 3), ("ball.v", 3), ("ball.f_ext", 3), ("owned.f_ext", 3)][..], &table].concat();
+    let structure = &description.model_structure;
+    for output in ["ball.f[1]", "table.t[2]", "table.latency", "owned.r[3]", "owned_table.gap"] {
+        assert_eq!(dependencies(&description, &structure.outputs, output), Some(list(&together)), "{output}");
+    }
+    let wall = list(&[("wall.r", 3), ("wall.v", 3), ("wall.q", 4), ("wall.w", 3)]);
+    assert_eq!(dependencies(&description, &structure.outputs, "wall.f[1]"), Some(wall), "touches nothing");
+    let again = [
+        ("r", 3),
+        ("v", 3),
+        ("q", 4),
+        ("w", 3),
+        ("f_ext", 3),
+        ("t_ext", 3),
+        ("f_applied", 3),
+        ("t_applied", 3),
+    ];
+    let again: Vec<_> = again.map(|(name, count)| (format!("again.{name}"), count)).to_vec();
+    let again: Vec<_> = again.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+    assert_eq!(dependencies(&description, &structure.outputs, "again.f[1]"), Some(list(&again)));
+    let initial = |name: &str| dependencies(&description, &structure.initial_unknowns, name);
+    assert_eq!(initial("ball_table.gap"), Some(list(&[("ball.r", 3), ("table.r", 3), ("table.q", 4)])));
+    assert_eq!(initial("owned_table.gap"), Some(list(&[("owned.r", 3), ("table.r", 3), ("table.q", 4)])));
+    assert_eq!(initial("top_floor.gap"), Some(list(&[("top.r", 3), ("top.q", 4)])));
+}
+
 #[test]
 fn an_output_depends_on_the_inputs_of_its_own_node_only() {
     let mut model = model("bouncing_ball").model;
@@ -178,17 +254,8 @@ fn an_output_depends_on_the_inputs_of_its_own_node_only() {
     second.name = "second".to_owned();
     model.nodes.push(second);
     let description = round_trip(&model);
-    let dependencies = |output: &str| {
-        let index =
-            1 + description.model_variables.iter().position(|variable| variable.name == output).unwrap();
-        let unknown =
-            description.model_structure.outputs.iter().find(|unknown| unknown.index as usize == index);
-        unknown.expect("an output").dependencies.clone().map(|list| {
-            list.iter()
-                .map(|&index| description.model_variables[index as usize - 1].name.clone())
-                .collect::<Vec<_>>()
-        })
-    };
+    let dependencies =
+        |output: &str| dependencies(&description, &description.model_structure.outputs, output);
     let forces = |node: &str| Some((1..=3).map(|axis| format!("{node}.f_ext[{axis}]")).collect::<Vec<_>>());
     assert_eq!(dependencies("second.r[1]"), forces("second"));
     assert_eq!(dependencies("ball.v[3]"), forces("ball"));

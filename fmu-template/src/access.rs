@@ -9,6 +9,7 @@ use crate::arguments;
 use crate::guard::{Answer, OK, Refusal};
 use crate::instance::Instance;
 use crate::lifecycle::{Mode, Modes, mode_names};
+use contact_fmu::engine::{State, System};
 use contact_fmu::variables::{self, Causality, Initial, Kind, Range, Slot, Variability, Variable};
 use std::fmt;
 
@@ -23,6 +24,15 @@ pub struct Access {
     pub settable: Modes,
     /// Values that it may be set to.
     pub range: Range,
+    /// Whether it is an output.
+    pub is_output: bool,
+}
+
+/// Where a value is read.
+struct Value<'a> {
+    slot: Slot,
+    system: &'a System,
+    state: &'a State<f64>,
 }
 
 /// Type of a variable.
@@ -56,7 +66,8 @@ impl Access {
             Kind::Real(_) => DataType::Real,
             Kind::Integer => DataType::Integer,
         };
-        Access { slot: variable.slot, data_type, settable, range: variable.range }
+        let is_output = variable.causality == Causality::Output;
+        Access { slot: variable.slot, data_type, settable, range: variable.range, is_output }
     }
 }
 
@@ -82,6 +93,21 @@ impl Instance {
             return Err(self.not_settable(reference, access));
         }
         Ok(access)
+    }
+
+    /// Where to read a variable of the given type.
+    #[inline]
+    fn find_value(
+        &mut self,
+        reference: fmi2ValueReference,
+        data_type: DataType,
+    ) -> Result<Value<'_>, Refusal> {
+        let &Access { slot, is_output, .. } = self.find(reference, data_type)?;
+        if is_output && self.run.mode == Mode::Initialization && !self.system.couplings.is_empty() {
+            self.find_start_outputs()?;
+            return Ok(Value { slot, system: &self.system, state: &self.undo });
+        }
+        Ok(Value { slot, system: &self.system, state: &self.run.state })
     }
 
     /// Name and value reference, for messages.
@@ -138,8 +164,8 @@ pub unsafe fn get_real(
     let (references, values) =
         unsafe { (arguments::input(references, count, "vr")?, arguments::output(values, count, "value")?) };
     for (&reference, value) in references.iter().zip(values) {
-        let slot = instance.find(reference, DataType::Real)?.slot;
-        value.write(variables::get_real(slot, &instance.system, &instance.run.state));
+        let Value { slot, system, state } = instance.find_value(reference, DataType::Real)?;
+        value.write(variables::get_real(slot, system, state));
     }
     OK
 }
@@ -158,8 +184,8 @@ pub unsafe fn get_integer(
     let (references, values) =
         unsafe { (arguments::input(references, count, "vr")?, arguments::output(values, count, "value")?) };
     for (&reference, value) in references.iter().zip(values) {
-        let slot = instance.find(reference, DataType::Integer)?.slot;
-        value.write(variables::get_integer(slot, &instance.run.state));
+        let Value { slot, state, .. } = instance.find_value(reference, DataType::Integer)?;
+        value.write(variables::get_integer(slot, state));
     }
     OK
 }
@@ -183,6 +209,7 @@ pub unsafe fn set_real(
             return Err(instance.out_of_range(reference, value, range));
         }
     }
+    instance.has_start_outputs = false;
     for (&reference, &value) in references.iter().zip(values) {
         let slot = instance.access[reference as usize].slot;
         if !variables::set_real(slot, &mut instance.run.state, value) {

@@ -6,15 +6,16 @@ use crate::arguments;
 use crate::guard::{Answer, OK, Refusal};
 use crate::instance::Instance;
 use crate::lifecycle::Mode;
-use contact_fmu::engine::derivative::differentiate;
-use contact_fmu::engine::{Dual, MAX_INPUT_DERIVATIVE};
+use contact_fmu::engine::derivative::{differentiate, differentiate_start};
+use contact_fmu::engine::{Dual, MAX_INPUT_DERIVATIVE, State, check_given};
 use contact_fmu::variables::{self, Causality, Slot, Variability};
 
 /// fmi2GetDirectionalDerivative: of outputs, with respect to inputs and tunable parameters, in initialization
 /// mode also to start values of outputs.
 ///
 /// After a step it is the derivative of that step's outputs with respect to the inputs and parameters that the
-/// step used; what was set since does not count.
+/// step used; what was set since does not count. Before the first step, it is the derivative of the outputs at the
+/// start.
 ///
 /// # Safety
 /// The arrays are null or have `unknown_count` and `known_count` entries.
@@ -54,15 +55,22 @@ pub unsafe fn directional(
         .collect::<Result<Vec<(Slot, f64)>, Refusal>>()?;
 
     let (system, run) = (&instance.system, &instance.run);
+    if run.mode == Mode::Initialization {
+        check_given(system, &run.state).map_err(|fault| instance.wrong_given(fault))?;
+    }
     let duration = run.state.step.duration;
-    let start = if duration > 0.0 { &run.before } else { &run.state };
-    let end = differentiate(system, start, duration, |state| {
+    let before = if run.mode == Mode::Initialization { &run.state } else { &*run.before };
+    let seed = |state: &mut State<Dual>| {
         for (slot, seed) in directions {
             let Dual { value, tangent } = variables::get_real(slot, system, state);
             variables::set_real(slot, state, Dual { value, tangent: tangent + seed });
         }
-    })
-    .map_err(|error| Refusal::discard(error.to_string()))?;
+    };
+    let end = if duration > 0.0 {
+        differentiate(system, before, duration, seed).map_err(|error| Refusal::discard(error.to_string()))?
+    } else {
+        differentiate_start(system, before, instance.first_step, seed)
+    };
     for (slot, sensitivity) in outputs.into_iter().zip(sensitivities) {
         sensitivity.write(variables::get_real(slot, system, &end).tangent);
     }
@@ -135,7 +143,9 @@ pub unsafe fn set_input(
         changes.push((slot, order, value));
     }
     for (slot, order, value) in changes {
-        variables::set_input_derivative(slot, &mut instance.run.state, order, value);
+        if !variables::set_input_derivative(slot, &mut instance.run.state, order, value) {
+            unreachable!("an input of the variable table takes no derivative of order {order}");
+        }
     }
     OK
 }

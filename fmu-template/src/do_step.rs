@@ -6,6 +6,7 @@
 //! | fmi2Warning | the step was made, but a contact problem was not solved to tolerance | as above |
 //! | fmi2Discard | too many substeps, or a result that is not finite | as before the call, still in step mode |
 //! | fmi2Error | step size zero, negative or not finite, or a communication point that is not the instance's time | as before the call, still in step mode |
+//! | fmi2Error | a quaternion that the master gives is far from length 1 | as before the call, still in step mode |
 //! | fmi2Error | not in step mode | as before the call |
 //! | fmi2Error | internal error | failed |
 //!
@@ -16,6 +17,7 @@
 //! they count for the next step that succeeds and are zero after it. The input itself stays.
 
 use crate::abi::{fmi2Boolean, fmi2Real, fmi2Status};
+use crate::coupling_log::CouplingLog;
 use crate::guard::{Answer, OK, Refusal};
 use crate::instance::Instance;
 use crate::logger::Category;
@@ -36,13 +38,21 @@ pub fn do_step(
     _no_set_state_prior: fmi2Boolean,
 ) -> Answer {
     check_arguments(instance.run.state.time, point, step)?;
+    if !instance.system.couplings.is_empty() {
+        engine::check_given(&instance.system, &instance.run.state)
+            .map_err(|fault| instance.wrong_given(fault))?;
+    }
     let run = &mut instance.run;
     State::clone_from(&mut instance.undo, &run.state);
+    engine::scale_given(&mut run.state);
     match engine::advance(&instance.system, &mut run.state, &mut instance.workspace, step) {
         Ok(quality) => {
             run.state.time = point + step;
             variables::clear_input_derivatives(&mut run.state);
             std::mem::swap(&mut run.before, &mut instance.undo);
+            if !instance.coupling_logs.is_empty() {
+                CouplingLog::report(instance);
+            }
             if instance.logger.wants(Category::Events) {
                 log_events(instance);
             }

@@ -67,6 +67,7 @@ pub unsafe fn set(instance: &mut Instance, state: fmi2FMUstate) -> Answer {
     let saved = unsafe { SavedState::find(state)? };
     check_guid(instance, &saved.guid)?;
     instance.run.copy_from(&saved.run);
+    instance.has_start_outputs = false;
     OK
 }
 

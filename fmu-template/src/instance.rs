@@ -5,11 +5,12 @@ use crate::abi::{
     fmi2Type,
 };
 use crate::access::Access;
-use crate::guard::{Handle, panic_text};
+use crate::coupling_log::CouplingLog;
+use crate::guard::{Handle, Refusal, panic_text};
 use crate::lifecycle::Mode;
 use crate::logger::{Category, Logger};
 use crate::{arguments, resources};
-use contact_fmu::engine::{State, System, Workspace};
+use contact_fmu::engine::{self, GivenFault, State, System, Workspace};
 use contact_fmu::model::Model;
 use contact_fmu::variables::{self, Slot, Variable};
 use serde::{Deserialize, Serialize};
@@ -31,10 +32,17 @@ pub struct Instance {
     pub system: System,
     /// What fmi2Reset goes back to.
     pub initial: State<f64>,
+    /// Length of the first step that is expected: that of the default experiment.
+    pub first_step: f64,
     /// Where the simulation is.
     pub run: Run,
-    /// The state before a step that is under way. Boxed like [`Run::before`], with which it changes places.
+    /// The state before a step that is under way, and in initialization mode [its outputs](Self::find_start_outputs).
+    /// Boxed like [`Run::before`], with which it changes places.
     pub undo: Box<State<f64>>,
+    /// Whether `undo` holds the outputs of initialization mode.
+    pub has_start_outputs: bool,
+    /// What was told of each coupling.
+    pub coupling_logs: Vec<CouplingLog>,
     /// Scratch memory of a step.
     pub workspace: Workspace<f64>,
 }
@@ -64,6 +72,7 @@ impl Instance {
     pub fn new(model: &Model, guid: String, logger: Arc<Logger>) -> Instance {
         let (system, initial) = model.assemble();
         let variables = variables::table(model);
+        let coupling_logs = CouplingLog::of_all(model, &system, &initial);
         Instance {
             logger,
             guid,
@@ -73,8 +82,34 @@ impl Instance {
             system,
             run: Run { mode: Mode::Instantiated, state: initial.clone(), before: Box::new(initial.clone()) },
             undo: Box::new(initial.clone()),
+            has_start_outputs: false,
+            coupling_logs,
+            first_step: model.experiment.step,
             initial,
         }
+    }
+
+    /// Puts the state whose outputs are read in initialization mode into `undo`: bodies are where the master gives
+    /// them, and there are forces for its first step.
+    pub fn find_start_outputs(&mut self) -> Result<(), Refusal> {
+        if !self.has_start_outputs {
+            engine::check_given(&self.system, &self.run.state).map_err(|fault| self.wrong_given(fault))?;
+            State::clone_from(&mut self.undo, &self.run.state);
+            engine::take_given_motion(&self.system, &mut self.undo);
+            engine::couple_initially(&self.system, &mut self.undo, self.first_step);
+            self.has_start_outputs = true;
+        }
+        Ok(())
+    }
+
+    /// Why a motion that the master gives cannot be used.
+    #[cold]
+    pub fn wrong_given(&self, GivenFault { coupling, length }: GivenFault) -> Refusal {
+        let first = self.name_of(Slot::GivenOrientation { coupling, component: 0 });
+        let [w, x, y, z] = self.run.state.couplings[coupling].given.orientation.wxyz;
+        Refusal::error(format!(
+            "the quaternion that starts with {first} is ({w}, {x}, {y}, {z}), of length {length}: set its four components so that it is 1"
+        ))
     }
 
     /// Name of the variable that stands for `slot`.
@@ -133,7 +168,7 @@ fn create(
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use contact_fmu::model::{Engine, Experiment, Node, NodeShape, Scheme, Solver};
+    use contact_fmu::model::{Coupling, Engine, Experiment, Node, NodeShape, Scheme, Solver};
     use std::cell::RefCell;
 
     thread_local! {
@@ -143,22 +178,27 @@ pub mod tests {
     unsafe extern "C" fn keep_line(
         _: crate::abi::fmi2ComponentEnvironment,
         _: fmi2String,
-        _: fmi2Status,
+        status: fmi2Status,
         _: fmi2String,
         message: fmi2String,
     ) {
         // SAFETY: the logger passes a zero-terminated string.
-        let line = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
-        LINES.with_borrow_mut(|lines| lines.push(line));
+        let message = unsafe { CStr::from_ptr(message) }.to_string_lossy();
+        LINES.with_borrow_mut(|lines| lines.push(format!("{} {message}", status as i32)));
     }
 
-    /// Log lines of this thread since the last call.
+    /// Log lines of this thread since the last call, each after its status as a number.
     pub fn log_lines() -> Vec<String> {
         LINES.take()
     }
 
     /// An instance of one ball without contacts, whose log lines are kept.
     pub fn free_flight() -> Instance {
+        coupled(Coupling::Owned, false)
+    }
+
+    /// The same with another coupling, and debug logging or not.
+    pub fn coupled(coupling: Coupling, debug: bool) -> Instance {
         type Fixed = unsafe extern "C" fn(
             crate::abi::fmi2ComponentEnvironment,
             fmi2String,
@@ -187,12 +227,14 @@ pub mod tests {
                 gamma: 0.5,
                 time_of_impact: true,
                 correction: true,
+                allow_initial_penetration: false,
                 solver: Solver::Auto,
                 tolerance: 1e-10,
                 max_iterations: 1000,
             },
             nodes: vec![Node {
                 name: "ball".to_owned(),
+                coupling,
                 mass: 1.0,
                 shape: NodeShape::Point,
                 position: [0.0; 3],
@@ -202,6 +244,6 @@ pub mod tests {
             surfaces: Vec::new(),
             contacts: Vec::new(),
         };
-        Instance::new(&model, String::new(), Arc::new(Logger::new(Some(&callbacks), c"test", false)))
+        Instance::new(&model, String::new(), Arc::new(Logger::new(Some(&callbacks), c"test", debug)))
     }
 }

@@ -13,6 +13,7 @@
 pub mod abi;
 mod access;
 mod arguments;
+mod coupling_log;
 mod derivatives;
 mod do_step;
 mod fmu_state;

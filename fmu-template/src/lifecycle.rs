@@ -7,6 +7,7 @@
 //! Which variables may be set in which mode is in [`crate::access`].
 
 use crate::abi::{fmi2Boolean, fmi2False, fmi2Real};
+use crate::coupling_log::CouplingLog;
 use crate::guard::{Answer, OK, Refusal};
 use crate::instance::Instance;
 use contact_fmu::engine::{self, StartFault, State};
@@ -161,27 +162,39 @@ pub fn setup_experiment(
 
 /// Instantiated to initialization mode.
 pub fn enter_initialization(instance: &mut Instance) -> Answer {
+    instance.has_start_outputs = false;
     instance.run.mode = Mode::Initialization;
     OK
 }
 
 /// Initialization to step mode, unless a node starts inside a surface or with an impossible orientation.
 pub fn exit_initialization(instance: &mut Instance) -> Answer {
-    engine::check_start(&instance.system, &mut instance.run.state).map_err(|fault| {
-        Refusal::error(match fault {
-            StartFault::Orientation { node, rotation, length } => format!(
-                "the quaternion that starts with {} has length {length}: set its four components so that it is 1",
-                instance.name_of(Slot::NodeOrientation { node, rotation, component: 0 })
-            ),
-            StartFault::Penetration { contact, depth } => format!(
-                "{} is {}: the simulation would start {depth} m inside a surface; set start positions outside of it",
-                instance.name_of(Slot::ContactGap { contact }),
-                -depth
-            ),
-        })
-    })?;
+    instance.has_start_outputs = false;
+    State::clone_from(&mut instance.undo, &instance.run.state);
+    engine::check_start(&instance.system, &mut instance.undo)
+        .map_err(|fault| wrong_start(instance, fault))?;
+    State::clone_from(&mut instance.run.before, &instance.undo);
+    engine::couple_initially(&instance.system, &mut instance.undo, instance.first_step);
+    std::mem::swap(&mut instance.run.state, &mut *instance.undo);
+    CouplingLog::start(instance);
     instance.run.mode = Mode::Step;
     OK
+}
+
+#[cold]
+fn wrong_start(instance: &Instance, fault: StartFault) -> Refusal {
+    match fault {
+        StartFault::Given(fault) => instance.wrong_given(fault),
+        StartFault::Orientation { node, rotation, length } => Refusal::error(format!(
+            "the quaternion that starts with {} has length {length}: set its four components so that it is 1",
+            instance.name_of(Slot::NodeOrientation { node, rotation, component: 0 })
+        )),
+        StartFault::Penetration { contact, depth } => Refusal::error(format!(
+            "{} is {}: the simulation would start {depth} m inside a surface; set start positions outside of it",
+            instance.name_of(Slot::ContactGap { contact }),
+            -depth
+        )),
+    }
 }
 
 /// Step mode to terminated.

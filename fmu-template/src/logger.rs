@@ -13,7 +13,8 @@ use crate::arguments;
 use crate::guard::{Answer, OK, Refusal};
 use crate::instance::Instance;
 use contact_fmu::log_categories::{
-    LOG_ALL, LOG_CATEGORIES, LOG_EVENTS, LOG_STATUS_DISCARD, LOG_STATUS_ERROR, LOG_STATUS_WARNING,
+    LOG_ALL, LOG_CATEGORIES, LOG_COUPLING, LOG_EVENTS, LOG_STATUS_DISCARD, LOG_STATUS_ERROR,
+    LOG_STATUS_WARNING,
 };
 use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -23,6 +24,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 pub enum Category {
     /// A contact changed.
     Events,
+    /// A coupling learnt something.
+    Coupling,
     /// With fmi2Warning.
     Warning,
     /// With fmi2Discard.
@@ -32,9 +35,10 @@ pub enum Category {
 }
 
 impl Category {
-    const EACH: [Category; 4] = [Category::Events, Category::Warning, Category::Discard, Category::Error];
-    const ALL: u8 = 0b1111;
-    const STATUS: u8 = Category::ALL & !Category::Events.bit();
+    const EACH: [Category; 5] =
+        [Category::Events, Category::Coupling, Category::Warning, Category::Discard, Category::Error];
+    const ALL: u8 = 0b11111;
+    const STATUS: u8 = Category::ALL & !(Category::Events.bit() | Category::Coupling.bit());
 
     const fn bit(self) -> u8 {
         1 << self as u8
@@ -43,6 +47,7 @@ impl Category {
     fn name(self) -> &'static str {
         match self {
             Category::Events => LOG_EVENTS,
+            Category::Coupling => LOG_COUPLING,
             Category::Warning => LOG_STATUS_WARNING,
             Category::Discard => LOG_STATUS_DISCARD,
             Category::Error => LOG_STATUS_ERROR,

@@ -62,6 +62,13 @@ fn set_step_get_allocate_nothing() {
 }
 
 #[test]
+fn neither_do_bodies_that_the_master_moves() {
+    for model in [coupled_ball(), all_couplings()] {
+        steps_without_allocation(&model, "ball.v[1]");
+    }
+}
+
+#[test]
 fn neither_do_rigid_bodies() {
     let mut model = wheel();
     steps_without_allocation(&model, "wheel.t_ext[1]");

@@ -108,6 +108,30 @@ fn held_by_friction() {
 }
 
 #[test]
+fn of_bodies_that_the_master_moves() {
+    for model in [coupled_ball(), all_couplings()] {
+        let fmu = Fmu::new(&model);
+        let slave = Slave::started(&fmu);
+        compare(&slave, 0.0, 1e-3);
+        slave.steps(1..4, 1e-3);
+        compare(&slave, 4e-3, 1e-3);
+    }
+}
+
+#[test]
+fn of_a_ball_that_the_master_lets_fall_on_the_floor() {
+    let fmu = Fmu::new(&coupled_ball());
+    let slave = Slave::initializing(&fmu);
+    assert_eq!(slave.set("ball.r[3]", 0.2 + 4e-3), fmi2OK);
+    assert_eq!(slave.set("ball.v[3]", -4.0), fmi2OK);
+    assert_eq!(slave.set("ball.v[1]", 3.0), fmi2OK);
+    assert_eq!(slave.exit_initialization(), fmi2OK);
+    compare(&slave, 0.0, 1e-3);
+    assert_eq!(slave.set("ball.r[3]", 0.2 + 4e-4), fmi2OK);
+    compare(&slave, 1e-3, 1e-3);
+}
+
+#[test]
 fn several_directions_add_up() {
     let fmu = Fmu::new(&bouncing_ball());
     let slave = Slave::started(&fmu);

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use contact_fmu::model::{Surface, SurfaceShape};
+use contact_fmu::model::{Motion, Surface, SurfaceShape};
 
 #[test]
 fn a_ball_falls_and_bounces() {
@@ -153,6 +153,7 @@ fn an_inexact_contact_solution_is_a_warning_with_its_residual() {
             name: format!("slope {x}"),
             shape: SurfaceShape::Plane { normal: [x, 0.0, slope] },
             position: [0.0; 3],
+            motion: Motion::Fixed,
         })
         .to_vec();
     model.contacts.push(model.contacts[0].clone());

@@ -1,11 +1,12 @@
 //! Writes `modelDescription.xml` from a model and its variable table.
 
+use crate::engine::System;
 use crate::log_categories::LOG_CATEGORIES;
 use crate::model::Model;
-use crate::variables::{Causality, Dependence, Initial, Kind, Slot, Unit, Variability, Variable};
+use crate::variables::{Causality, Dependence, Initial, Kind, Slot, Unit, Variability, Variable, islands};
 use quick_xml::events::{BytesDecl, Event};
 use quick_xml::writer::Writer;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 
 /// Name and version of this tool, as the FMU tells where it comes from.
@@ -166,7 +167,8 @@ fn scalar_variable(xml: &mut Xml, index: usize, variable: &Variable) -> io::Resu
 }
 
 fn model_structure(xml: &mut Xml, model: &Model, variables: &[Variable]) -> io::Result<()> {
-    let knowns = Knowns::of(variables);
+    let (system, _) = model.assemble();
+    let knowns = Knowns::of(variables, &system);
     let outputs =
         || variables.iter().enumerate().filter(|(_, variable)| variable.causality == Causality::Output);
     xml.create_element("ModelStructure").write_inner_content(|xml| {
@@ -179,7 +181,7 @@ fn model_structure(xml: &mut Xml, model: &Model, variables: &[Variable]) -> io::
         xml.create_element("InitialUnknowns").write_inner_content(|xml| {
             for (index, variable) in outputs() {
                 if variable.initial == Some(Initial::Calculated) {
-                    unknown(xml, index, knowns.of_start(variable, model))?;
+                    unknown(xml, index, knowns.of_start(variable, &system).as_deref())?;
                 }
             }
             Ok(())
@@ -190,35 +192,61 @@ fn model_structure(xml: &mut Xml, model: &Model, variables: &[Variable]) -> io::
 }
 
 /// Positions of the variables that outputs may depend on.
-#[derive(Default)]
 struct Knowns {
-    /// Inputs, by node.
-    inputs: BTreeMap<usize, Vec<usize>>,
-    /// Start poses, by node.
-    starts: BTreeMap<usize, Vec<usize>>,
+    /// Inputs, by island.
+    inputs: Vec<Vec<usize>>,
+    /// Start poses, by body.
+    starts: Vec<Vec<usize>>,
     /// What the energy is made of.
     energy: Vec<usize>,
+    /// Whether an island has bodies that a master moves.
+    is_coupled: Vec<bool>,
 }
 
 impl Knowns {
-    fn of(variables: &[Variable]) -> Knowns {
-        let mut knowns = Knowns::default();
+    fn of(variables: &[Variable], system: &System) -> Knowns {
+        let islands = islands(system);
+        let mut knowns = Knowns {
+            inputs: vec![Vec::new(); system.islands.len()],
+            starts: vec![Vec::new(); system.nodes.len()],
+            energy: Vec::new(),
+            is_coupled: vec![false; system.islands.len()],
+        };
+        for coupling in &system.couplings {
+            knowns.is_coupled[islands[coupling.node]] = true;
+        }
         for (position, variable) in variables.iter().enumerate() {
+            let is_input = variable.causality == Causality::Input;
             match variable.slot {
                 Slot::ExternalForce { node, .. } | Slot::ExternalTorque { node, .. } => {
-                    knowns.inputs.entry(node).or_default().push(position);
+                    knowns.inputs[islands[node]].push(position);
                 }
-                Slot::NodePosition { node, .. } | Slot::NodeOrientation { node, .. } => {
-                    knowns.starts.entry(node).or_default().push(position);
+                Slot::GivenPosition { coupling, .. } | Slot::GivenOrientation { coupling, .. } => {
+                    let node = system.couplings[coupling].node;
+                    knowns.inputs[islands[node]].push(position);
+                    knowns.starts[node].push(position);
+                }
+                Slot::GivenVelocity { coupling, .. }
+                | Slot::GivenAngularVelocity { coupling, .. }
+                | Slot::AppliedForce { coupling, .. }
+                | Slot::AppliedTorque { coupling, .. } => {
+                    knowns.inputs[islands[system.couplings[coupling].node]].push(position);
+                }
+                Slot::NodePosition { node, .. } | Slot::NodeOrientation { node, .. }
+                    if variable.initial == Some(Initial::Exact) =>
+                {
+                    knowns.starts[node].push(position);
                     knowns.energy.push(position);
                 }
                 Slot::NodeVelocity { .. }
                 | Slot::NodeAngularVelocity { .. }
                 | Slot::NodeMass { .. }
-                | Slot::Gravity { .. } => {
+                | Slot::Gravity { .. }
+                    if variable.initial == Some(Initial::Exact) =>
+                {
                     knowns.energy.push(position);
                 }
-                _ => {}
+                _ => assert!(!is_input, "{} is an input that outputs do not know of", variable.name),
             }
         }
         knowns
@@ -229,17 +257,28 @@ impl Knowns {
         match dependence {
             Dependence::Everything => None,
             Dependence::Nothing => Some(&[]),
-            Dependence::Node(node) => Some(&self.inputs[&node]),
+            Dependence::Island(island) => Some(&self.inputs[island]),
         }
     }
 
-    /// The start values that an output is computed from in initialization mode; none stands for all. What
-    /// belongs to a step is zero before the first one, whatever the start values are.
-    fn of_start(&self, variable: &Variable, model: &Model) -> Option<&[usize]> {
+    /// What an output is computed from in initialization mode; none stands for everything, as where the first forces
+    /// for a master come from. What else belongs to a step is zero before the first one, whatever the start values
+    /// are.
+    fn of_start(&self, variable: &Variable, system: &System) -> Option<Vec<usize>> {
+        let is_coupled = match variable.depends_on {
+            Dependence::Nothing => false,
+            Dependence::Island(island) => self.is_coupled[island],
+            Dependence::Everything => self.is_coupled.contains(&true),
+        };
         match variable.slot {
-            Slot::ContactGap { contact } => Some(&self.starts[&model.contacts[contact].node]),
-            Slot::Energy => Some(&self.energy),
-            _ if variable.variability == Variability::Discrete => Some(&[]),
+            Slot::ContactGap { contact } => {
+                let pair = &system.contacts[contact];
+                let bodies = [Some(pair.node), system.surfaces[pair.surface].body];
+                Some(bodies.into_iter().flatten().flat_map(|body| &self.starts[body]).copied().collect())
+            }
+            _ if is_coupled => None,
+            Slot::Energy => Some(self.energy.clone()),
+            _ if variable.variability == Variability::Discrete => Some(Vec::new()),
             _ => None,
         }
     }

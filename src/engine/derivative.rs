@@ -1,9 +1,11 @@
-//! Directional derivative of a step: the step is run again over dual numbers.
+//! Directional derivatives of a step, and of the start: both are run again over dual numbers.
 
-use super::{Dual, State, StepError, System, Workspace, advance};
+use super::{
+    Dual, State, StepError, System, Workspace, advance, couple_initially, scale_given, take_given_motion,
+};
 
-/// State after a step of `duration` from `before`, with the derivative in the direction that `seed` writes
-/// into the tangents of parameters, inputs or motion. With `duration` zero no step is made.
+/// State after a step of `duration > 0` from `before`, with the derivative in the direction that `seed` writes into
+/// the tangents of parameters, inputs or motion.
 pub fn differentiate(
     system: &System,
     before: &State<f64>,
@@ -12,8 +14,21 @@ pub fn differentiate(
 ) -> Result<State<Dual>, StepError> {
     let mut state = before.map(Dual::from);
     seed(&mut state);
-    if duration > 0.0 {
-        advance(system, &mut state, &mut Workspace::new(system), duration)?;
-    }
+    scale_given(&mut state);
+    advance(system, &mut state, &mut Workspace::new(system), duration)?;
     Ok(state)
+}
+
+/// The same for the start of a simulation, whose first step is expected to have the length `step`.
+pub fn differentiate_start(
+    system: &System,
+    before: &State<f64>,
+    step: f64,
+    seed: impl FnOnce(&mut State<Dual>),
+) -> State<Dual> {
+    let mut state = before.map(Dual::from);
+    seed(&mut state);
+    take_given_motion(system, &mut state);
+    couple_initially(system, &mut state, step);
+    state
 }

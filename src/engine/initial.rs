@@ -1,5 +1,7 @@
-//! Whether a simulation may start from a state.
+//! Whether a simulation may start from a state, and whether a motion that a master gives can be used.
 
+use super::coupling::{CouplingState, Motion};
+use super::scalar::Scalar;
 use super::{State, System, gap};
 
 /// Depth below which a start inside a surface counts as rounding.
@@ -7,6 +9,9 @@ pub const START_PENETRATION_TOLERANCE: f64 = 1e-9;
 
 /// Difference of an orientation's length from 1 that is taken for rounding.
 pub const ORIENTATION_TOLERANCE: f64 = 1e-3;
+
+/// The same for orientations that a master gives: they come out of its integrator.
+pub const GIVEN_ORIENTATION_TOLERANCE: f64 = 0.1;
 
 /// Why a simulation cannot start.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,6 +25,8 @@ pub enum StartFault {
         /// Length of the quaternion.
         length: f64,
     },
+    /// A motion that the master gives cannot be used.
+    Given(GivenFault),
     /// A node starts inside a surface.
     Penetration {
         /// Contact that is deepest.
@@ -29,16 +36,31 @@ pub enum StartFault {
     },
 }
 
-/// Scales orientations to length 1, and looks for what keeps a simulation from starting.
+/// An orientation that the master gives is far from a unit quaternion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GivenFault {
+    /// Index of the coupling.
+    pub coupling: usize,
+    /// Length of the quaternion.
+    pub length: f64,
+}
+
+/// Scales orientations to length 1, takes the motion that a master gives, and looks for what keeps a simulation from
+/// starting.
 pub fn check_start(system: &System, state: &mut State<f64>) -> Result<(), StartFault> {
     for (node, entry) in system.nodes.iter().enumerate() {
-        let Some(rotation) = entry.rotation else { continue };
+        let (Some(rotation), None) = (entry.rotation, entry.coupling) else { continue };
         let orientation = &mut state.rotations[rotation].orientation;
         let length = orientation.length();
         if (length - 1.0).abs() > ORIENTATION_TOLERANCE {
             return Err(StartFault::Orientation { node, rotation, length });
         }
         *orientation = orientation.normalized();
+    }
+    check_given(system, state).map_err(StartFault::Given)?;
+    take_given_motion(system, state);
+    if system.settings.allow_initial_penetration {
+        return Ok(());
     }
     let deepest = (0..system.contacts.len())
         .map(|contact| (contact, -gap(system, state, contact)))
@@ -47,5 +69,38 @@ pub fn check_start(system: &System, state: &mut State<f64>) -> Result<(), StartF
     match deepest {
         Some((contact, depth)) => Err(StartFault::Penetration { contact, depth }),
         None => Ok(()),
+    }
+}
+
+/// Whether every orientation that the master gives is nearly a unit quaternion.
+pub fn check_given(system: &System, state: &State<f64>) -> Result<(), GivenFault> {
+    for (coupling, (entry, state)) in system.couplings.iter().zip(&state.couplings).enumerate() {
+        let length = state.given.orientation.length();
+        let is_near = (length - 1.0).abs() <= GIVEN_ORIENTATION_TOLERANCE;
+        if system.nodes[entry.node].rotation.is_some() && !is_near {
+            return Err(GivenFault { coupling, length });
+        }
+    }
+    Ok(())
+}
+
+/// Scales the orientations that the master gives to length 1.
+pub fn scale_given<S: Scalar>(state: &mut State<S>) {
+    for coupling in &mut state.couplings {
+        coupling.given.orientation = coupling.given.orientation.normalized();
+    }
+}
+
+/// Puts coupled bodies where the master gives them, with orientations of length 1.
+pub fn take_given_motion<S: Scalar>(system: &System, state: &mut State<S>) {
+    scale_given(state);
+    for (coupling, &CouplingState { given, .. }) in system.couplings.iter().zip(&state.couplings) {
+        let Motion { position, velocity, orientation, angular_velocity } = given;
+        let node = &mut state.nodes[coupling.node];
+        (node.position, node.velocity) = (position, velocity);
+        if let Some(rotation) = system.nodes[coupling.node].rotation {
+            let rotation = &mut state.rotations[rotation];
+            (rotation.orientation, rotation.angular_velocity) = (orientation, angular_velocity);
+        }
     }
 }

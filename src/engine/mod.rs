@@ -22,10 +22,14 @@ mod system;
 pub use contact::gap;
 pub use coupling::{
     Coupling, CouplingMode, CouplingState, Diagnosis, Kinetic, Latency, Link, Motion, Twist, Wrench,
+    couple_initially,
 };
 pub use energy::mechanical_energy;
 pub use geometry::{NodeShape, Surface, SurfaceShape};
-pub use initial::{ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, StartFault, check_start};
+pub use initial::{
+    GIVEN_ORIENTATION_TOLERANCE, GivenFault, ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, StartFault,
+    check_given, check_start, scale_given, take_given_motion,
+};
 pub use problem::block_matrix::{Block, BlockMatrix};
 pub use problem::boxed::BoxedProblem;
 pub use problem::complementarity::{Complementarity, ProblemError};

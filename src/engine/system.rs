@@ -59,6 +59,8 @@ pub struct Settings {
     pub time_of_impact: bool,
     /// Remove penetration at position level.
     pub correction: bool,
+    /// A simulation may start with shapes inside one another.
+    pub allow_initial_penetration: bool,
     /// Contact solver.
     pub solver: SolverSettings,
     /// Start the solver from the contact forces of the last interval instead of zero.

@@ -1,11 +1,15 @@
 //! From the validated model to the engine's system and initial state.
 
-use super::{Friction, Model, NodeShape, Scheme, Solver, SurfaceShape};
+use super::{
+    Coupling, Frame, Friction, Latency, Model, Motion, Node, NodeShape, Rotation, Scheme, Solver, Surface,
+    SurfaceShape,
+};
 use crate::engine::law::bristle::Bristle;
 use crate::engine::law::facets::Polygon;
 use crate::engine::{
-    self, ContactMemory, ContactPair, ContactRecord, FrictionLaw, Input, NodeState, Orientation, Parameters,
-    RotationState, Settings, SolverChoice, SolverSettings, State, StepRecord, System, Trend,
+    self, ContactMemory, ContactPair, ContactRecord, CouplingMode, CouplingState, FrictionLaw, Input,
+    NodeState, Orientation, Parameters, RotationState, Settings, SolverChoice, SolverSettings, State,
+    StepRecord, System, Trend,
 };
 use nalgebra::Vector3;
 
@@ -27,6 +31,7 @@ impl Model {
             gamma: self.engine.gamma,
             time_of_impact: self.engine.time_of_impact,
             correction: self.engine.correction,
+            allow_initial_penetration: self.engine.allow_initial_penetration,
             solver: SolverSettings {
                 choice: match self.engine.solver {
                     Solver::Auto => SolverChoice::Auto,
@@ -38,35 +43,19 @@ impl Model {
             },
             warm_start: true,
         };
+        let mut nodes: Vec<engine::Node> =
+            self.nodes.iter().map(|node| engine_node(node_shape(node))).collect();
+        nodes.extend(self.frames().map(|_| engine_node(engine::NodeShape::Surface)));
+        let mut couplings = Vec::new();
         let mut rotations = 0..;
-        let nodes = self
-            .nodes
-            .iter()
-            .map(|node| engine::Node {
-                shape: match node.shape {
-                    NodeShape::Point => engine::NodeShape::Sphere { radius: 0.0 },
-                    NodeShape::Sphere { radius } => engine::NodeShape::Sphere { radius },
-                    NodeShape::Disc { radius, axis } => {
-                        engine::NodeShape::Disc { radius, axis: Vector3::from(axis) }
-                    }
-                },
-                rotation: node.rotation.as_ref().and_then(|_| rotations.next()),
-                coupling: None,
-            })
-            .collect();
-        let surfaces = self
-            .surfaces
-            .iter()
-            .map(|surface| engine::Surface {
-                shape: match surface.shape {
-                    SurfaceShape::Plane { normal } => engine::SurfaceShape::Plane {
-                        position: Vector3::from(surface.position),
-                        normal: Vector3::from(normal),
-                    },
-                },
-                body: None,
-            })
-            .collect();
+        for (index, body) in self.bodies().enumerate() {
+            nodes[index].rotation = body.rotation.and_then(|_| rotations.next());
+            nodes[index].coupling = body.mode.map(|mode| {
+                couplings.push(engine::Coupling { node: index, mode });
+                couplings.len() - 1
+            });
+        }
+        let surfaces = self.engine_surfaces();
         let mut memories = 0;
         let contacts = self
             .contacts
@@ -82,29 +71,29 @@ impl Model {
                 )
             })
             .collect();
-        System::new(settings, nodes, surfaces, contacts, Vec::new())
+        System::new(settings, nodes, surfaces, contacts, couplings)
     }
 
     fn initial_state(&self, system: &System) -> State<f64> {
-        let rotations = || self.nodes.iter().filter_map(|node| node.rotation.as_ref());
+        let gravity = Vector3::from(self.engine.gravity);
+        let rotations = || self.bodies().filter_map(|body| body.rotation);
         State {
             time: 0.0,
             parameters: Parameters {
-                gravity: Vector3::from(self.engine.gravity),
+                gravity,
                 step: self.engine.step,
-                mass: self.nodes.iter().map(|node| node.mass).collect(),
+                mass: self.bodies().map(|body| body.mass).collect(),
                 inertia: rotations().map(|rotation| Vector3::from(rotation.inertia)).collect(),
                 restitution: self.contacts.iter().map(|contact| contact.restitution).collect(),
                 mu: self.contacts.iter().map(|contact| contact.mu).collect(),
             },
-            inputs: vec![Input::zero(); self.nodes.len()],
+            inputs: vec![Input::zero(); self.bodies().count()],
             torques: vec![Input::zero(); rotations().count()],
             nodes: self
-                .nodes
-                .iter()
-                .map(|node| NodeState {
-                    position: Vector3::from(node.position),
-                    velocity: Vector3::from(node.velocity),
+                .bodies()
+                .map(|body| NodeState {
+                    position: Vector3::from(body.position),
+                    velocity: Vector3::from(body.velocity),
                     contact_impulse: Vector3::zeros(),
                 })
                 .collect(),
@@ -117,7 +106,7 @@ impl Model {
                 .collect(),
             trends: match self.engine.scheme {
                 Scheme::MoreauJean => Vec::new(),
-                Scheme::Midpoint { .. } => vec![Trend::none(); self.nodes.len()],
+                Scheme::Midpoint { .. } => vec![Trend::none(); self.bodies().count()],
             },
             contacts: vec![ContactRecord::open(); self.contacts.len()],
             memories: system
@@ -125,11 +114,122 @@ impl Model {
                 .iter()
                 .filter_map(|pair| pair.memory.map(|_| ContactMemory::none()))
                 .collect(),
-            couplings: Vec::new(),
+            couplings: self
+                .bodies()
+                .filter_map(|body| body.mode.map(|mode| coupling_state(&body, &mode, gravity)))
+                .collect(),
             guesses: vec![Vector3::zeros(); if system.needs_solver() { self.contacts.len() } else { 0 }],
             step: StepRecord::none(),
         }
     }
+
+    /// What moves: the nodes, then the surfaces that a master moves, each in file order.
+    fn bodies(&self) -> impl Iterator<Item = Body<'_>> {
+        let nodes = self.nodes.iter().map(|node| Body {
+            position: node.position,
+            velocity: node.velocity,
+            mass: node.mass,
+            rotation: node.rotation.as_ref(),
+            mode: match node.coupling {
+                Coupling::Owned => None,
+                Coupling::Kinetic(kinetic) => Some(CouplingMode::Kinetic(kinetic)),
+                Coupling::Iterative => Some(CouplingMode::Iterative),
+                Coupling::Compliant(link) => Some(CouplingMode::Compliant(link)),
+            },
+        });
+        let frames = self.frames().map(|(surface, frame)| Body {
+            position: surface.position,
+            velocity: frame.velocity,
+            mass: frame.mass,
+            rotation: Some(&frame.rotation),
+            mode: Some(CouplingMode::Kinetic(frame.coupling)),
+        });
+        nodes.chain(frames)
+    }
+
+    /// Names of the bodies, in the order of the engine's nodes: nodes, then surfaces that a master moves.
+    pub fn body_names(&self) -> impl Iterator<Item = &str> {
+        let nodes = self.nodes.iter().map(|node| node.name.as_str());
+        nodes.chain(self.frames().map(|(surface, _)| surface.name.as_str()))
+    }
+
+    /// Surfaces that a master moves, with their frames.
+    pub(crate) fn frames(&self) -> impl Iterator<Item = (&Surface, &Frame)> {
+        self.surfaces.iter().filter_map(|surface| match &surface.motion {
+            Motion::Fixed => None,
+            Motion::Input(frame) => Some((surface, frame)),
+        })
+    }
+
+    /// A surface that moves goes through the origin of the body that carries it.
+    fn engine_surfaces(&self) -> Vec<engine::Surface> {
+        let mut bodies = self.nodes.len()..;
+        self.surfaces
+            .iter()
+            .map(|surface| {
+                let (position, body) = match surface.motion {
+                    Motion::Fixed => (surface.position, None),
+                    Motion::Input(_) => ([0.0; 3], bodies.next()),
+                };
+                let SurfaceShape::Plane { normal } = surface.shape;
+                let shape = engine::SurfaceShape::Plane {
+                    position: Vector3::from(position),
+                    normal: Vector3::from(normal),
+                };
+                engine::Surface { shape, body }
+            })
+            .collect()
+    }
+}
+
+/// Something that moves.
+struct Body<'a> {
+    position: [f64; 3],
+    velocity: [f64; 3],
+    mass: f64,
+    rotation: Option<&'a Rotation>,
+    /// None for one that the engine moves.
+    mode: Option<CouplingMode>,
+}
+
+fn engine_node(shape: engine::NodeShape) -> engine::Node {
+    engine::Node { shape, rotation: None, coupling: None }
+}
+
+fn node_shape(node: &Node) -> engine::NodeShape {
+    match node.shape {
+        NodeShape::Point => engine::NodeShape::Sphere { radius: 0.0 },
+        NodeShape::Sphere { radius } => engine::NodeShape::Sphere { radius },
+        NodeShape::Disc { radius, axis } => engine::NodeShape::Disc { radius, axis: Vector3::from(axis) },
+    }
+}
+
+fn coupling_state(body: &Body, mode: &CouplingMode, gravity: Vector3<f64>) -> CouplingState<f64> {
+    let given = engine::Motion {
+        position: Vector3::from(body.position),
+        velocity: Vector3::from(body.velocity),
+        orientation: match body.rotation {
+            None => Orientation::identity(),
+            Some(rotation) => Orientation { wxyz: rotation.orientation },
+        },
+        angular_velocity: body
+            .rotation
+            .map_or(Vector3::zeros(), |rotation| Vector3::from(rotation.angular_velocity)),
+    };
+    let (mass, latency, shaping) = match mode {
+        CouplingMode::Kinetic(kinetic) => (body.mass, kinetic.latency, kinetic.shaping || kinetic.adapt),
+        CouplingMode::Iterative => (body.mass, Latency::Known(0), false),
+        CouplingMode::Compliant(link) => (link.master_mass, link.latency, false),
+    };
+    // What is prescribed does not fall.
+    let acceleration = if body.mass.is_finite() { gravity } else { Vector3::zeros() };
+    let mut state = CouplingState::new(given, acceleration, mass);
+    state.diagnosis.latency = match latency {
+        Latency::Auto => None,
+        Latency::Known(steps) => Some(steps),
+    };
+    state.diagnosis.shaping = shaping;
+    state
 }
 
 fn friction_law(friction: Friction) -> FrictionLaw {

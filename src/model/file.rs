@@ -7,8 +7,11 @@
 use super::Model;
 use super::diagnostics::{ModelFileError, Problem};
 use super::{structure, validate};
-use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::transform_subschemas};
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use schemars::transform::transform_subschemas;
+use schemars::{JsonSchema, Schema, json_schema};
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -63,6 +66,9 @@ fn remove_null(schema: &mut Schema) {
             schema.insert("type".to_owned(), only);
         }
     }
+    if let Some(values) = schema.get_mut("enum").and_then(|values| values.as_array_mut()) {
+        values.retain(|value| !value.is_null());
+    }
     if let Some(options) = schema.get_mut("anyOf").and_then(|options| options.as_array_mut()) {
         options.retain(|option| option["type"] != "null");
         if let [serde_json::Value::Object(only)] = options.as_slice() {
@@ -106,7 +112,7 @@ fn parse_file(source: &str) -> Result<ModelFile, Vec<Problem>> {
     }
     if table.get_ref().is_empty() {
         return Err(vec![Problem::of_file("the model file is empty").hint(
-            "a model needs at least [model] with a name, and a [[node]] with name, coupling and mass; \
+            "a model needs at least [model] with a name, and a [[node]] with name and mass; \
              `contact-fmu new NAME` writes a commented one",
         )]);
     }
@@ -133,7 +139,7 @@ pub(super) struct ModelFile {
     /// Time stepping and contact solver.
     #[serde(default)]
     pub engine: EngineSection,
-    /// Nodes: point masses and rigid bodies that move. At least one.
+    /// Nodes: point masses and rigid bodies that move, by the FMU or by its master. At least one.
     #[serde(default)]
     pub node: Vec<NodeEntry>,
     /// Surfaces that nodes can touch.
@@ -196,6 +202,8 @@ pub(super) struct EngineSection {
     pub time_of_impact: Option<Spanned<bool>>,
     /// Boolean, default true with time_of_impact and with scheme "midpoint", else false: remove penetration at position level, without adding energy.
     pub correction: Option<bool>,
+    /// Boolean, default false: a simulation may start with nodes inside surfaces.
+    pub allow_initial_penetration: bool,
     /// String, default "auto": contact solver.
     pub solver: SolverName,
     /// Number above 0 and below 1, default 1e-10: relative residual at which a contact problem counts as solved.
@@ -217,6 +225,7 @@ impl Default for EngineSection {
             gamma: 0.5,
             time_of_impact: None,
             correction: None,
+            allow_initial_penetration: false,
             solver: SolverName::Auto,
             tolerance: 1e-10,
             max_iterations: 1000,
@@ -250,8 +259,9 @@ pub(super) struct NodeEntry {
     /// String, required: letters, digits and _, unique among nodes, surfaces and contacts.
     #[schemars(with = "String")]
     pub name: Spanned<String>,
-    /// String, required: who moves the node.
-    pub coupling: Coupling,
+    /// String, default "kinetic": who moves the node.
+    #[schemars(with = "Option<CouplingName>")]
+    pub coupling: Option<Spanned<CouplingName>>,
     /// Number above 0 in kg, required: mass.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub mass: f64,
@@ -273,13 +283,75 @@ pub(super) struct NodeEntry {
     /// Three numbers in rad/s, default [0.0, 0.0, 0.0]: initial angular velocity in world components; needs inertia.
     #[schemars(with = "Option<[f64; 3]>")]
     pub angular_velocity: Option<Spanned<[f64; 3]>>,
+    /// "auto", 0 or 1, default "auto", for coupling "kinetic" and "compliant" only: communication steps after which the master applies a force.
+    #[schemars(with = "Option<LatencyEntry>")]
+    pub latency: Option<Spanned<LatencyEntry>>,
+    /// Boolean, default true, for coupling "kinetic" only: spread impulses over two steps, so that position and velocity are right after them.
+    #[schemars(with = "Option<bool>")]
+    pub shaping: Option<Spanned<bool>>,
+    /// Boolean, default true, for coupling "kinetic" only: learn the mass from how the node responds.
+    #[schemars(with = "Option<bool>")]
+    pub adapt: Option<Spanned<bool>>,
+    /// Boolean, default true, for coupling "kinetic" only: take back energy that the coupling has added.
+    #[schemars(with = "Option<bool>")]
+    pub guard: Option<Spanned<bool>>,
+    /// Boolean, default false, for coupling "kinetic" only: the master repeats steps until state and force agree.
+    #[schemars(with = "Option<bool>")]
+    pub iterative: Option<Spanned<bool>>,
+    /// Table with stiffness, damping and master_mass, required for coupling "compliant" and for it only: spring and damper between the mass that touches and the master's.
+    #[schemars(with = "Option<ComplianceEntry>")]
+    pub compliance: Option<Spanned<ComplianceEntry>>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum CouplingName {
+    /// The master moves the node and applies the contact force that the FMU gives.
+    #[default]
+    Kinetic,
+    /// The FMU moves the mass that touches; a spring and a damper join it to the master's.
+    Compliant,
+    /// The FMU itself moves the node.
+    Owned,
+}
+
+/// A number of communication steps, or a word.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(untagged)]
+pub(super) enum LatencyEntry {
+    Steps(u8),
+    Word(LatencyWord),
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum LatencyWord {
+    Auto,
+}
+
+impl JsonSchema for LatencyEntry {
+    fn schema_name() -> Cow<'static, str> {
+        "Latency".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "enum": ["auto", 0, 1] })
+    }
 }
 
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Coupling {
-    /// The FMU itself moves the node.
-    Owned,
+#[serde(deny_unknown_fields)]
+pub(super) struct ComplianceEntry {
+    /// Number above 0 in N/m, required: stiffness of the spring, in all directions.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    pub stiffness: f64,
+    /// Number from 0 up in N.s/m, default 0.0: coefficient of the damper, in all directions.
+    #[serde(default)]
+    #[schemars(range(min = 0.0))]
+    pub damping: f64,
+    /// Number above 0 in kg, required: mass that the master moves.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    pub master_mass: f64,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -310,12 +382,39 @@ pub(super) struct SurfaceEntry {
     pub name: Spanned<String>,
     /// Table, required: shape of the surface.
     pub shape: SurfaceShapeEntry,
-    /// Three numbers in m, default [0.0, 0.0, 0.0]: a point of the surface.
+    /// Three numbers in m, default [0.0, 0.0, 0.0]: a point of the surface; with motion "input", the initial origin of its frame.
     #[serde(default)]
     pub position: [f64; 3],
     /// String, default "fixed": how the surface moves.
-    #[serde(default)]
-    pub motion: Motion,
+    #[schemars(with = "Option<MotionName>")]
+    pub motion: Option<Spanned<MotionName>>,
+    /// Number above 0 in kg, default infinite, for motion "input" only: mass by which the surface responds; left out, contact does not change its motion.
+    #[schemars(with = "Option<f64>", extend("exclusiveMinimum" = 0.0))]
+    pub mass: Option<Spanned<f64>>,
+    /// Three numbers above 0 in kg.m2, default infinite, for motion "input" only: principal moments of inertia in the surface's frame; left out, contact does not change its rotation.
+    #[schemars(with = "Option<[f64; 3]>", transform = items_above_zero)]
+    pub inertia: Option<Spanned<[f64; 3]>>,
+    /// Four numbers w x y z, default [1.0, 0.0, 0.0, 0.0], for motion "input" only: initial orientation, a unit quaternion from the surface's frame to the world.
+    #[schemars(with = "Option<[f64; 4]>")]
+    pub orientation: Option<Spanned<[f64; 4]>>,
+    /// Three numbers in m/s, default [0.0, 0.0, 0.0], for motion "input" only: initial velocity of the frame's origin.
+    #[schemars(with = "Option<[f64; 3]>")]
+    pub velocity: Option<Spanned<[f64; 3]>>,
+    /// Three numbers in rad/s, default [0.0, 0.0, 0.0], for motion "input" only: initial angular velocity in world components.
+    #[schemars(with = "Option<[f64; 3]>")]
+    pub angular_velocity: Option<Spanned<[f64; 3]>>,
+    /// "auto", 0 or 1, default "auto", for motion "input" only: communication steps after which the master applies a force.
+    #[schemars(with = "Option<LatencyEntry>")]
+    pub latency: Option<Spanned<LatencyEntry>>,
+    /// Boolean, default true, for motion "input" only: spread impulses over two steps, so that position and velocity are right after them.
+    #[schemars(with = "Option<bool>")]
+    pub shaping: Option<Spanned<bool>>,
+    /// Boolean, default true, for motion "input" only: learn the mass from how the surface responds.
+    #[schemars(with = "Option<bool>")]
+    pub adapt: Option<Spanned<bool>>,
+    /// Boolean, default true, for motion "input" only: take back energy that the coupling has added.
+    #[schemars(with = "Option<bool>")]
+    pub guard: Option<Spanned<bool>>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -323,7 +422,7 @@ pub(super) struct SurfaceEntry {
 pub(super) enum SurfaceShapeEntry {
     /// A plane, solid on the side that its normal points away from.
     Plane {
-        /// Three numbers, required: normal out of the solid; it is scaled to length 1.
+        /// Three numbers, required: normal out of the solid, with motion "input" in the surface's frame; it is scaled to length 1.
         #[schemars(with = "[f64; 3]")]
         normal: Spanned<[f64; 3]>,
     },
@@ -331,10 +430,12 @@ pub(super) enum SurfaceShapeEntry {
 
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Motion {
+pub(super) enum MotionName {
     /// The surface stands still.
     #[default]
     Fixed,
+    /// The master moves the surface and may apply the contact force that the FMU gives.
+    Input,
 }
 
 #[derive(Deserialize, JsonSchema)]

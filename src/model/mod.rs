@@ -14,6 +14,8 @@ mod structure;
 #[cfg(feature = "cli")]
 pub mod validate;
 
+pub use crate::engine::{Kinetic, Latency, Link};
+
 use serde::{Deserialize, Serialize};
 
 /// A validated model.
@@ -61,6 +63,8 @@ pub struct Engine {
     pub time_of_impact: bool,
     /// Remove penetration at position level.
     pub correction: bool,
+    /// A simulation may start with shapes inside one another.
+    pub allow_initial_penetration: bool,
     /// Contact solver.
     pub solver: Solver,
     /// Relative natural residual that counts as solved.
@@ -92,11 +96,13 @@ pub enum Solver {
     Newton,
 }
 
-/// A point mass or rigid body that the FMU owns.
+/// A point mass or rigid body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     /// Name, unique among nodes, surfaces and contacts.
     pub name: String,
+    /// Who moves it.
+    pub coupling: Coupling,
     /// Mass.
     pub mass: f64,
     /// Shape around the position.
@@ -109,10 +115,23 @@ pub struct Node {
     pub rotation: Option<Rotation>,
 }
 
+/// Who moves a node.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Coupling {
+    /// The FMU.
+    Owned,
+    /// A master that never repeats a step.
+    Kinetic(Kinetic),
+    /// A master that repeats steps until state and force agree.
+    Iterative,
+    /// The FMU moves the mass that touches, and a spring and a damper join it to the master's.
+    Compliant(Link),
+}
+
 /// Inertia and initial rotation of a rigid body.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rotation {
-    /// Principal moments of inertia, body frame.
+    /// Principal moments of inertia, body frame; infinite for a motion that is prescribed.
     pub inertia: [f64; 3],
     /// Initial orientation, a unit quaternion `w x y z`.
     pub orientation: [f64; 4],
@@ -139,15 +158,39 @@ pub enum NodeShape {
     },
 }
 
-/// A fixed surface.
+/// A surface.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Surface {
     /// Name, unique among nodes, surfaces and contacts.
     pub name: String,
     /// Shape.
     pub shape: SurfaceShape,
-    /// A point of the surface.
+    /// A point of the surface; of one that moves, the initial origin of its frame.
     pub position: [f64; 3],
+    /// How it moves.
+    pub motion: Motion,
+}
+
+/// How a surface moves.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Motion {
+    /// Not at all.
+    Fixed,
+    /// As a master says.
+    Input(Frame),
+}
+
+/// Frame of a surface that a master moves.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Frame {
+    /// Mass; infinite for a motion that is prescribed.
+    pub mass: f64,
+    /// Initial velocity of its origin.
+    pub velocity: [f64; 3],
+    /// Inertia and initial rotation.
+    pub rotation: Rotation,
+    /// What the coupling does.
+    pub coupling: Kinetic,
 }
 
 /// Shape of a surface.
@@ -155,7 +198,7 @@ pub struct Surface {
 pub enum SurfaceShape {
     /// Solid below the plane.
     Plane {
-        /// Unit normal, out of the solid.
+        /// Unit normal, out of the solid; of a surface that moves, in its frame.
         normal: [f64; 3],
     },
 }

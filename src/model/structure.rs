@@ -12,17 +12,10 @@ const PLANNED: &[(&str, &[&str])] = &[
     ("[engine]", &["rho", "alpha"]),
     ("[engine].scheme", &["multistep", "hht"]),
     ("[engine].solver", &["lemke", "pivoting", "pgs"]),
-    ("[[node]]", &["compliance", "latency", "shaping", "adapt", "guard", "iterative"]),
-    ("[[node]].coupling", &["kinetic", "compliant"]),
     ("[[node]].shape", &["box", "capsule", "points", "hull"]),
-    ("[[surface]]", &["mass"]),
     ("[[surface]].shape", &["sphere", "box", "cylinder", "heightfield", "mesh"]),
-    ("[[surface]].motion", &["input"]),
     ("[[contact]]", &["compliance"]),
 ];
-
-/// Keys that will get a planned value as default, and so have to be written in this version.
-const PLANNED_DEFAULTS: &[(&str, &str)] = &[("[[node]].coupling", "kinetic")];
 
 /// Everything in the file that the schema does not allow.
 pub(super) fn check(file: &DeTable, schema: &Value) -> Vec<Problem> {
@@ -121,6 +114,9 @@ struct Checker<'a> {
 impl Checker<'_> {
     fn value(&mut self, value: &DeValue, span: Range<usize>, schema: &Value, place: &Place) {
         let choices = choices(schema);
+        if let Some(allowed) = schema["enum"].as_array() {
+            return self.one_of(value, span, allowed, schema, place);
+        }
         match (schema["type"].as_str(), value) {
             _ if !choices.is_empty() => match value {
                 DeValue::String(text) => self.choice(text, span, &choices, place),
@@ -232,6 +228,36 @@ impl Checker<'_> {
         });
     }
 
+    /// One of several strings and whole numbers.
+    fn one_of(
+        &mut self,
+        value: &DeValue,
+        span: Range<usize>,
+        allowed: &[Value],
+        schema: &Value,
+        place: &Place,
+    ) {
+        let is = |allowed: &Value| match value {
+            DeValue::String(text) => allowed.as_str() == Some(text.as_ref()),
+            DeValue::Integer(number) => {
+                let written = i64::from_str_radix(number.as_str(), number.radix()).ok();
+                written.is_some() && written == allowed.as_i64()
+            }
+            _ => false,
+        };
+        if allowed.iter().any(is) {
+            return;
+        }
+        let written = match value {
+            DeValue::String(text) => format!("\"{text}\""),
+            _ => found(value),
+        };
+        let names: Vec<String> = allowed.iter().map(Value::to_string).collect();
+        let (last, others) = names.split_last().expect("a list of values");
+        let message = format!("{} must be {} or {last}, found {written}", place.name(), others.join(", "));
+        self.report(span, message, schema);
+    }
+
     fn unknown_key(&mut self, key: &str, span: Range<usize>, known: &[&str], place: &Place) {
         let name = place.name();
         self.problems.push(if place.is_planned(key) {
@@ -247,20 +273,12 @@ impl Checker<'_> {
     }
 
     fn missing_key(&mut self, key: &str, span: Option<Range<usize>>, schema: &Value, place: &Place) {
-        let path = place.child(key, schema).path();
-        let default = PLANNED_DEFAULTS.iter().find(|(planned, _)| *planned == path);
         let message = format!("{} needs the key `{key}`", place.name());
-        let at = |message| match span {
+        let problem = match span {
             Some(span) => Problem::at(span, message),
             None => Problem::of_file(message),
         };
-        self.problems.push(match (default, choices(schema).first()) {
-            (Some((_, default)), Some(supported)) => at(format!(
-                "{message}: without it, {key} is \"{default}\", which this version does not support yet"
-            ))
-            .hint(format!("write {key} = \"{supported}\"")),
-            _ => at(message).hint(description(schema)),
-        });
+        self.problems.push(problem.hint(description(schema)));
     }
 
     fn wrong_type(&mut self, value: &DeValue, span: Range<usize>, schema: &Value, place: &Place) {

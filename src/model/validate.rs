@@ -1,16 +1,18 @@
 //! The rules that concern several keys of a model file, each once: names, contact pairs, normals, initial gaps.
 
+mod coupling;
+
 use super::diagnostics::{Problem, nearest};
 use super::file::{
-    ContactEntry, Coupling, EngineSection, FrictionEntry, ModelFile, Motion, NodeEntry, NodeShapeEntry,
-    SchemeName, SolverName, SurfaceEntry, SurfaceShapeEntry,
+    ContactEntry, EngineSection, FrictionEntry, ModelFile, NodeEntry, NodeShapeEntry, SchemeName, SolverName,
+    SurfaceEntry, SurfaceShapeEntry,
 };
 use super::{
-    Contact, Engine, Experiment, Friction, Model, Node, NodeShape, Rotation, Scheme, Solver, Surface,
+    Contact, Engine, Experiment, Friction, Model, Motion, Node, NodeShape, Rotation, Scheme, Solver, Surface,
     SurfaceShape,
 };
 use crate::engine::law::bristle::{self, Bristle};
-use crate::engine::{MAX_SUBSTEPS, ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, gap};
+use crate::engine::{MAX_SUBSTEPS, ORIENTATION_TOLERANCE, Orientation, START_PENETRATION_TOLERANCE, gap};
 use nalgebra::{Vector3, Vector4};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -49,8 +51,8 @@ fn is_identifier(name: &str) -> bool {
 /// The model that a file means, or everything wrong with it.
 pub(super) fn validate(file: &ModelFile) -> Result<Model, Vec<Problem>> {
     let mut validator = Validator::default();
-    let nodes = file.node.iter().map(|entry| validator.node(entry)).collect();
-    let surfaces = file.surface.iter().map(|entry| validator.surface(entry)).collect();
+    let nodes = file.node.iter().map(|entry| validator.node(entry, file.engine.scheme)).collect();
+    let surfaces = file.surface.iter().map(|entry| validator.surface(entry, file.engine.scheme)).collect();
     let model = Model {
         name: validator.model_name(&file.model.name),
         description: validator.description(file.model.description.as_ref()),
@@ -63,7 +65,9 @@ pub(super) fn validate(file: &ModelFile) -> Result<Model, Vec<Problem>> {
     if model.nodes.is_empty() {
         validator.problems.push(Problem::of_file("the model has no node").hint("add a [[node]]"));
     }
-    validator.starts_outside(file, &model);
+    if !model.engine.allow_initial_penetration {
+        validator.starts_outside(file, &model);
+    }
     if validator.problems.is_empty() { Ok(model) } else { Err(validator.problems) }
 }
 
@@ -137,6 +141,7 @@ impl<'a> Validator<'a> {
             gamma: entry.gamma,
             time_of_impact,
             correction: entry.correction.unwrap_or(time_of_impact || is_midpoint),
+            allow_initial_penetration: entry.allow_initial_penetration,
             solver: match entry.solver {
                 SolverName::Auto => Solver::Auto,
                 SolverName::Nsgs => Solver::Nsgs,
@@ -183,12 +188,12 @@ impl<'a> Validator<'a> {
         }
     }
 
-    fn node(&mut self, entry: &'a NodeEntry) -> Node {
-        let Coupling::Owned = entry.coupling;
+    fn node(&mut self, entry: &'a NodeEntry, scheme: SchemeName) -> Node {
         self.declare(&entry.name, Named::Node(self.node_count));
         self.node_count += 1;
         Node {
             name: entry.name.get_ref().clone(),
+            coupling: self.coupling(entry, scheme),
             mass: entry.mass,
             shape: self.node_shape(entry),
             rotation: self.rotation(entry),
@@ -275,8 +280,7 @@ impl<'a> Validator<'a> {
         (given / length).into()
     }
 
-    fn surface(&mut self, entry: &'a SurfaceEntry) -> Surface {
-        let Motion::Fixed = entry.motion;
+    fn surface(&mut self, entry: &'a SurfaceEntry, scheme: SchemeName) -> Surface {
         self.declare(&entry.name, Named::Surface(self.surface_count));
         self.surface_count += 1;
         let shape = match &entry.shape {
@@ -284,7 +288,8 @@ impl<'a> Validator<'a> {
                 normal: self.direction(normal, "normal", "a floor has normal = [0.0, 0.0, 1.0]"),
             },
         };
-        Surface { name: entry.name.get_ref().clone(), shape, position: entry.position }
+        let motion = self.motion(entry, scheme);
+        Surface { name: entry.name.get_ref().clone(), shape, position: entry.position, motion }
     }
 
     /// The unit vector along a vector.
@@ -413,7 +418,7 @@ impl<'a> Validator<'a> {
             }
             (Side::One(Named::Surface(_)), Side::One(Named::Surface(_))) => {
                 return refuse(
-                    format!("`{}` and `{}` are both surfaces: they do not move", names[0], names[1]),
+                    format!("`{}` and `{}` are both surfaces", names[0], names[1]),
                     "a contact is between a node and a surface",
                 );
             }
@@ -544,7 +549,7 @@ impl<'a> Validator<'a> {
     fn starts_outside(&mut self, file: &ModelFile, model: &Model) {
         let (system, state) = model.assemble();
         for (index, contact) in model.contacts.iter().enumerate() {
-            let SurfaceShape::Plane { normal } = model.surfaces[contact.surface].shape;
+            let normal = outward(&model.surfaces[contact.surface]);
             let depth = -gap(&system, &state, index);
             if normal == [0.0; 3] || depth <= START_PENETRATION_TOLERANCE {
                 continue;
@@ -573,6 +578,18 @@ struct Claim {
 }
 
 const UNIQUE_NAMES: &str = "nodes, surfaces and contacts share their names";
+
+/// The initial normal of a surface.
+fn outward(surface: &Surface) -> [f64; 3] {
+    let SurfaceShape::Plane { normal } = surface.shape;
+    match &surface.motion {
+        Motion::Fixed => normal,
+        Motion::Input(frame) => {
+            let orientation = Orientation { wxyz: frame.rotation.orientation };
+            orientation.to_world(&Vector3::from(normal)).into()
+        }
+    }
+}
 
 /// Six significant digits.
 fn rounded(value: f64) -> f64 {

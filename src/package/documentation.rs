@@ -1,7 +1,7 @@
 //! `documentation/index.html`: what the model is, what its variables mean, how to run it.
 
 use crate::description::write::GENERATION_TOOL;
-use crate::model::{Model, NodeShape, SurfaceShape};
+use crate::model::{Coupling, Latency, Model, Motion, NodeShape, SurfaceShape};
 use crate::variables::{Causality, Kind, Variability, Variable};
 use quick_xml::escape::escape;
 use std::fmt::Display;
@@ -13,6 +13,7 @@ pub fn page(model: &Model, variables: &[Variable]) -> String {
     let content = [
         introduction(model),
         usage(model),
+        coupling(model),
         nodes(model),
         surfaces(model),
         contacts(model),
@@ -25,7 +26,7 @@ pub fn page(model: &Model, variables: &[Variable]) -> String {
 fn introduction(model: &Model) -> String {
     format!(
         "<h1>{}</h1>\n<p>{}</p>\n\
-         <p>An FMI 2.0 co-simulation FMU made by {}: point masses under gravity and external forces, with hard \
+         <p>An FMI 2.0 co-simulation FMU made by {}: point masses and rigid bodies under gravity and external forces, with hard \
          unilateral contacts (impact with restitution, Coulomb friction). All values are in SI units.</p>",
         escape(model.name.as_str()),
         escape(model.description.as_str()),
@@ -43,15 +44,59 @@ fn usage(model: &Model) -> String {
          <pre>contact-fmu simulate {name}.fmu -o {name}.csv</pre>\n\
          <ul>\n\
          <li>Parameters are set before initialization; tunable ones also between steps.</li>\n\
-         <li>Positions and velocities are outputs whose start values may be set before initialization.</li>\n\
+         <li>Positions and velocities of nodes that the FMU owns are outputs whose start values may be set before \
+         initialization.</li>\n\
          <li>External forces are inputs; their time derivatives may be given too.</li>\n\
-         <li>Contact forces are means over the last communication step: hold them, do not extrapolate.</li>\n\
+         <li>Contact forces belong to a whole communication step: hold them, do not extrapolate.</li>\n\
          <li>The state can be saved, restored and serialized; directional derivatives are provided.</li>\n\
          <li>The model itself is in <code>resources/model.toml</code>.</li>\n\
          </ul>",
         stop = model.experiment.stop,
         step = model.experiment.step,
     )
+}
+
+/// How a master works with the bodies that it moves.
+fn coupling(model: &Model) -> String {
+    let couplings = || model.nodes.iter().map(|node| node.coupling);
+    let has_frames = model.surfaces.iter().any(|surface| surface.motion != Motion::Fixed);
+    if couplings().all(|coupling| coupling == Coupling::Owned) && !has_frames {
+        return String::new();
+    }
+    let mut items = vec![
+        "State in, force out: before each step, set position <code>r</code> and velocity <code>v</code> (of rigid \
+         bodies and surfaces also the quaternion <code>q</code> and angular velocity <code>w</code>); over the step, \
+         apply the contact force <code>f</code> (and torque <code>t</code>) that was read last, and hold it.",
+        "The first forces are there in initialization mode, for a step of the length suggested above.",
+        "A quaternion is scaled to length 1 by the step; one whose length is not between 0.9 and 1.1 is refused.",
+        "Time derivatives of <code>r</code>, <code>v</code>, <code>q</code>, <code>w</code>, <code>f_applied</code> \
+         and <code>t_applied</code> are accepted and have no effect: the FMU predicts the motion itself.",
+        "<code>f_ext</code> and <code>t_ext</code> are optional: forces besides gravity that the master applies and \
+         knows beforehand.",
+    ];
+    if couplings().any(|coupling| coupling == Coupling::Iterative) {
+        items.push(
+            "Iterative nodes are for masters that repeat a step by saved states: set the state at the end of the \
+             step and, as <code>f_applied</code> (and <code>t_applied</code>), the contact force that led to it, \
+             until <code>f</code> does not change any more.",
+        );
+    }
+    if couplings().any(|coupling| matches!(coupling, Coupling::Compliant(_))) {
+        items.push(
+            "Compliant nodes have a mass of their own that touches, at <code>contact_r</code> with \
+             <code>contact_v</code>, joined to the master's by a spring and a damper.",
+        );
+    }
+    if has_frames {
+        items.push("A surface without mass does not respond to contact: its motion is prescribed.");
+    }
+    items.push(
+        "<code>latency</code>, <code>adapted_mass</code>, <code>energy_excess</code>, <code>response_error</code> \
+         and <code>shaping</code> tell how well the coupling works; so does the log category \
+         <code>logCoupling</code>.",
+    );
+    let items: String = items.iter().map(|item| format!("<li>{item}</li>\n")).collect();
+    format!("<h2>Bodies that the master moves</h2>\n<ul>\n{items}</ul>")
 }
 
 fn nodes(model: &Model) -> String {
@@ -63,13 +108,36 @@ fn nodes(model: &Model) -> String {
         };
         [
             code(&node.name),
+            coupling_text(node.coupling),
             format!("{:?} kg", node.mass),
             shape,
             format!("{} m", vector(node.position)),
             format!("{} m/s", vector(node.velocity)),
         ]
     });
-    section("Nodes", ["Name", "Mass", "Shape", "Position", "Velocity"], rows)
+    section("Nodes", ["Name", "Coupling", "Mass", "Shape", "Position", "Velocity"], rows)
+}
+
+fn coupling_text(coupling: Coupling) -> String {
+    match coupling {
+        Coupling::Owned => "owned".to_owned(),
+        Coupling::Kinetic(kinetic) => format!("kinetic, {}", latency_text(kinetic.latency)),
+        Coupling::Iterative => "kinetic, iterative".to_owned(),
+        Coupling::Compliant(link) => format!(
+            "compliant, {:?} N/m, {:?} N.s/m, {:?} kg at the master, {}",
+            link.stiffness,
+            link.damping,
+            link.master_mass,
+            latency_text(link.latency)
+        ),
+    }
+}
+
+fn latency_text(latency: Latency) -> String {
+    match latency {
+        Latency::Auto => "latency found out".to_owned(),
+        Latency::Known(steps) => format!("latency {steps}"),
+    }
 }
 
 fn surfaces(model: &Model) -> String {
@@ -77,9 +145,16 @@ fn surfaces(model: &Model) -> String {
         let shape = match surface.shape {
             SurfaceShape::Plane { normal } => format!("plane, normal {}", vector(normal)),
         };
-        [code(&surface.name), shape, format!("{} m", vector(surface.position))]
+        let motion = match surface.motion {
+            Motion::Fixed => "fixed".to_owned(),
+            Motion::Input(frame) if frame.mass.is_finite() => {
+                format!("by the master, {:?} kg, {}", frame.mass, latency_text(frame.coupling.latency))
+            }
+            Motion::Input(_) => "by the master, prescribed".to_owned(),
+        };
+        [code(&surface.name), shape, format!("{} m", vector(surface.position)), motion]
     });
-    section("Surfaces", ["Name", "Shape", "Position"], rows)
+    section("Surfaces", ["Name", "Shape", "Position", "Motion"], rows)
 }
 
 fn contacts(model: &Model) -> String {

@@ -3,6 +3,9 @@
 use super::Slot;
 use crate::engine::{self, ContactMode, Scalar, State, System};
 
+/// Value of a latency that is not known yet.
+pub(super) const UNKNOWN_LATENCY: i32 = -1;
+
 /// Value of a real variable.
 pub fn get_real<S: Scalar>(slot: Slot, system: &System, state: &State<S>) -> S {
     let mean = |impulse: S| {
@@ -18,6 +21,21 @@ pub fn get_real<S: Scalar>(slot: Slot, system: &System, state: &State<S>) -> S {
         Slot::NodeAngularVelocity { rotation, axis, .. } => state.rotations[rotation].angular_velocity[axis],
         Slot::ExternalForce { node, axis } => state.inputs[node].value[axis],
         Slot::ExternalTorque { rotation, axis, .. } => state.torques[rotation].value[axis],
+        Slot::GivenPosition { coupling, axis } => state.couplings[coupling].given.position[axis],
+        Slot::GivenVelocity { coupling, axis } => state.couplings[coupling].given.velocity[axis],
+        Slot::GivenOrientation { coupling, component } => {
+            state.couplings[coupling].given.orientation.wxyz[component]
+        }
+        Slot::GivenAngularVelocity { coupling, axis } => {
+            state.couplings[coupling].given.angular_velocity[axis]
+        }
+        Slot::AppliedForce { coupling, axis } => state.couplings[coupling].applied.force[axis],
+        Slot::AppliedTorque { coupling, axis } => state.couplings[coupling].applied.torque[axis],
+        Slot::CouplingForce { coupling, axis } => state.couplings[coupling].output.force[axis],
+        Slot::CouplingTorque { coupling, axis } => state.couplings[coupling].output.torque[axis],
+        Slot::AdaptedMass { coupling } => state.couplings[coupling].diagnosis.mass,
+        Slot::EnergyExcess { coupling } => state.couplings[coupling].diagnosis.energy_excess,
+        Slot::ResponseError { coupling } => S::from(state.couplings[coupling].diagnosis.response_error),
         Slot::NodeForce { node, axis } => mean(state.nodes[node].contact_impulse[axis]),
         Slot::NodeTorque { rotation, axis, .. } => mean(state.rotations[rotation].contact_impulse[axis]),
         Slot::NodeMass { node } => state.parameters.mass[node],
@@ -36,9 +54,11 @@ pub fn get_real<S: Scalar>(slot: Slot, system: &System, state: &State<S>) -> S {
         Slot::Dissipated => state.step.dissipated,
         Slot::Gravity { axis } => state.parameters.gravity[axis],
         Slot::EngineStep => S::from(state.parameters.step),
-        Slot::Iterations | Slot::Substeps | Slot::ContactState { .. } => {
-            S::from(f64::from(get_integer(slot, state)))
-        }
+        Slot::Iterations
+        | Slot::Substeps
+        | Slot::ContactState { .. }
+        | Slot::CouplingLatency { .. }
+        | Slot::CouplingShaping { .. } => S::from(f64::from(get_integer(slot, state))),
     }
 }
 
@@ -52,6 +72,10 @@ pub fn get_integer<S: Scalar>(slot: Slot, state: &State<S>) -> i32 {
             ContactMode::Stick => 1,
             ContactMode::Slip => 2,
         },
+        Slot::CouplingLatency { coupling } => {
+            state.couplings[coupling].diagnosis.latency.map_or(UNKNOWN_LATENCY, i32::from)
+        }
+        Slot::CouplingShaping { coupling } => i32::from(state.couplings[coupling].diagnosis.shaping),
         _ => 0,
     }
 }
@@ -69,6 +93,16 @@ pub fn set_real<S: Scalar>(slot: Slot, state: &mut State<S>, value: S) -> bool {
         }
         Slot::ExternalForce { node, axis } => &mut state.inputs[node].value[axis],
         Slot::ExternalTorque { rotation, axis, .. } => &mut state.torques[rotation].value[axis],
+        Slot::GivenPosition { coupling, axis } => &mut state.couplings[coupling].given.position[axis],
+        Slot::GivenVelocity { coupling, axis } => &mut state.couplings[coupling].given.velocity[axis],
+        Slot::GivenOrientation { coupling, component } => {
+            &mut state.couplings[coupling].given.orientation.wxyz[component]
+        }
+        Slot::GivenAngularVelocity { coupling, axis } => {
+            &mut state.couplings[coupling].given.angular_velocity[axis]
+        }
+        Slot::AppliedForce { coupling, axis } => &mut state.couplings[coupling].applied.force[axis],
+        Slot::AppliedTorque { coupling, axis } => &mut state.couplings[coupling].applied.torque[axis],
         Slot::NodeMass { node } => &mut state.parameters.mass[node],
         Slot::ContactRestitution { contact } => &mut state.parameters.restitution[contact],
         Slot::ContactMu { contact } => &mut state.parameters.mu[contact],

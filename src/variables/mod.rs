@@ -10,8 +10,9 @@ pub use access::{get_integer, get_real, set_real};
 pub use input_derivatives::{clear_input_derivatives, set_input_derivative};
 pub use units::{BaseUnit, Unit};
 
-use crate::engine::{State, System};
+use crate::engine::{CouplingMode, State, System};
 use crate::model::Model;
+use access::UNKNOWN_LATENCY;
 
 /// One scalar variable.
 #[derive(Clone, Debug)]
@@ -98,14 +99,14 @@ pub struct Range {
 pub enum Dependence {
     /// None.
     Nothing,
-    /// The inputs of one node.
-    Node(usize),
+    /// The inputs of the bodies of one island.
+    Island(usize),
     /// All inputs.
     Everything,
 }
 
 /// What a variable stands for in the engine. `axis` is 0, 1, 2; `component` is 0 to 3; `rotation` is the index among
-/// the nodes that rotate.
+/// the nodes that rotate; `coupling` is the index among the bodies that a master moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it, and the table holds the description of each")]
 pub enum Slot {
@@ -119,6 +120,19 @@ pub enum Slot {
     NodeForce { node: usize, axis: usize },
     NodeTorque { node: usize, rotation: usize, axis: usize },
     NodeMass { node: usize },
+    GivenPosition { coupling: usize, axis: usize },
+    GivenVelocity { coupling: usize, axis: usize },
+    GivenOrientation { coupling: usize, component: usize },
+    GivenAngularVelocity { coupling: usize, axis: usize },
+    AppliedForce { coupling: usize, axis: usize },
+    AppliedTorque { coupling: usize, axis: usize },
+    CouplingForce { coupling: usize, axis: usize },
+    CouplingTorque { coupling: usize, axis: usize },
+    CouplingLatency { coupling: usize },
+    AdaptedMass { coupling: usize },
+    EnergyExcess { coupling: usize },
+    ResponseError { coupling: usize },
+    CouplingShaping { coupling: usize },
     ContactGap { contact: usize },
     ContactNormalForce { contact: usize },
     ContactTangentialForce { contact: usize, axis: usize },
@@ -166,10 +180,13 @@ impl std::fmt::Display for Range {
 /// The variable table of a model.
 pub fn table(model: &Model) -> Vec<Variable> {
     let (system, state) = model.assemble();
-    let mut rows = Rows { variables: Vec::new(), system: &system, state: &state };
+    let mut rows = Rows { variables: Vec::new(), system: &system, state: &state, islands: islands(&system) };
     rows.push("time", "Simulation time", Slot::Time, Kind::Real(Unit::Second), Role::Independent);
     for (index, node) in model.nodes.iter().enumerate() {
         rows.node(index, &node.name);
+    }
+    for (index, name) in model.body_names().enumerate().skip(model.nodes.len()) {
+        rows.surface(index, name);
     }
     for (index, contact) in model.contacts.iter().enumerate() {
         let node = &model.nodes[contact.node].name;
@@ -180,12 +197,23 @@ pub fn table(model: &Model) -> Vec<Variable> {
     rows.variables
 }
 
+/// Index of the island of every node.
+pub fn islands(system: &System) -> Vec<usize> {
+    let mut islands = vec![0; system.nodes.len()];
+    for (index, island) in system.islands.iter().enumerate() {
+        for &node in &island.nodes {
+            islands[node] = index;
+        }
+    }
+    islands
+}
+
 /// Causality, variability, initial and range that go together.
 enum Role {
     Independent,
     Input,
     /// An output that starts from a value which may be set before initialization.
-    State(usize),
+    State(Dependence),
     /// An output computed by the step, continuous in time.
     Continuous(Dependence),
     /// An output that belongs to a whole step.
@@ -198,60 +226,51 @@ struct Rows<'a> {
     variables: Vec<Variable>,
     system: &'a System,
     state: &'a State<f64>,
+    /// Island of every node.
+    islands: Vec<usize>,
 }
 
 impl Rows<'_> {
     fn node(&mut self, node: usize, name: &str) {
-        let own = Dependence::Node(node);
+        match self.system.nodes[node].coupling {
+            None => self.owned_node(node, name),
+            Some(coupling) => self.coupled_node(node, coupling, name),
+        }
+    }
+
+    fn owned_node(&mut self, node: usize, name: &str) {
+        let own = Dependence::Island(self.islands[node]);
         self.vector(
             &format!("{name}.r"),
             &format!("Position of {name}"),
             |axis| Slot::NodePosition { node, axis },
             Unit::Meter,
-            || Role::State(node),
+            || Role::State(own),
         );
         self.vector(
             &format!("{name}.v"),
             &format!("Velocity of {name}"),
             |axis| Slot::NodeVelocity { node, axis },
             Unit::MeterPerSecond,
-            || Role::State(node),
+            || Role::State(own),
         );
         let rotation = self.system.nodes[node].rotation;
         if let Some(rotation) = rotation {
-            for (component, letter) in ["w", "x", "y", "z"].into_iter().enumerate() {
-                self.push(
-                    format!("{name}.q[{}]", component + 1),
-                    format!("Orientation of {name}, unit quaternion from body to world, {letter}"),
-                    Slot::NodeOrientation { node, rotation, component },
-                    Kind::Real(Unit::One),
-                    Role::State(node),
-                );
-            }
+            self.quaternion(
+                name,
+                "",
+                |component| Slot::NodeOrientation { node, rotation, component },
+                || Role::State(own),
+            );
             self.vector(
                 &format!("{name}.w"),
                 &format!("Angular velocity of {name}, world components"),
                 |axis| Slot::NodeAngularVelocity { node, rotation, axis },
                 Unit::RadianPerSecond,
-                || Role::State(node),
+                || Role::State(own),
             );
         }
-        self.vector(
-            &format!("{name}.f_ext"),
-            &format!("External force on {name}"),
-            |axis| Slot::ExternalForce { node, axis },
-            Unit::Newton,
-            || Role::Input,
-        );
-        if let Some(rotation) = rotation {
-            self.vector(
-                &format!("{name}.t_ext"),
-                &format!("External torque on {name}, world components"),
-                |axis| Slot::ExternalTorque { node, rotation, axis },
-                Unit::NewtonMeter,
-                || Role::Input,
-            );
-        }
+        self.external(node, name);
         self.vector(
             &format!("{name}.f"),
             &format!("Contact force on {name}, mean over the step"),
@@ -268,6 +287,146 @@ impl Rows<'_> {
                 || Role::PerStep(own),
             );
         }
+        self.mass(node, name);
+    }
+
+    fn coupled_node(&mut self, node: usize, coupling: usize, name: &str) {
+        let mode = self.system.couplings[coupling].mode;
+        self.given(node, coupling, name);
+        self.external(node, name);
+        if let CouplingMode::Iterative = mode {
+            self.vector(
+                &format!("{name}.f_applied"),
+                &format!("Contact force on {name} with which the master came to the state that it gives"),
+                |axis| Slot::AppliedForce { coupling, axis },
+                Unit::Newton,
+                || Role::Input,
+            );
+            if self.system.nodes[node].rotation.is_some() {
+                self.vector(
+                    &format!("{name}.t_applied"),
+                    &format!(
+                        "Contact torque on {name} with which the master came to the state that it gives"
+                    ),
+                    |axis| Slot::AppliedTorque { coupling, axis },
+                    Unit::NewtonMeter,
+                    || Role::Input,
+                );
+            }
+        }
+        self.coupling_force(node, coupling, name);
+        self.mass(node, name);
+        if !matches!(mode, CouplingMode::Iterative) {
+            self.diagnosis(node, coupling, name);
+        }
+        if let CouplingMode::Compliant(_) = mode {
+            let own = Dependence::Island(self.islands[node]);
+            self.vector(
+                &format!("{name}.contact_r"),
+                &format!("Position of the mass of {name} that touches"),
+                |axis| Slot::NodePosition { node, axis },
+                Unit::Meter,
+                || Role::Continuous(own),
+            );
+            self.vector(
+                &format!("{name}.contact_v"),
+                &format!("Velocity of the mass of {name} that touches"),
+                |axis| Slot::NodeVelocity { node, axis },
+                Unit::MeterPerSecond,
+                || Role::Continuous(own),
+            );
+        }
+    }
+
+    /// A surface that a master moves. One without mass does not respond to contact, so there is nothing to diagnose.
+    fn surface(&mut self, node: usize, name: &str) {
+        let Some(coupling) = self.system.nodes[node].coupling else { return };
+        self.given(node, coupling, name);
+        self.coupling_force(node, coupling, name);
+        if self.state.parameters.mass[node].is_finite() {
+            self.mass(node, name);
+            self.diagnosis(node, coupling, name);
+        }
+    }
+
+    /// The motion that a master gives.
+    fn given(&mut self, node: usize, coupling: usize, name: &str) {
+        const GIVEN: &str = ", given by the master";
+        self.vector(
+            &format!("{name}.r"),
+            &format!("Position of {name}{GIVEN}"),
+            |axis| Slot::GivenPosition { coupling, axis },
+            Unit::Meter,
+            || Role::Input,
+        );
+        self.vector(
+            &format!("{name}.v"),
+            &format!("Velocity of {name}{GIVEN}"),
+            |axis| Slot::GivenVelocity { coupling, axis },
+            Unit::MeterPerSecond,
+            || Role::Input,
+        );
+        if self.system.nodes[node].rotation.is_some() {
+            self.quaternion(
+                name,
+                GIVEN,
+                |component| Slot::GivenOrientation { coupling, component },
+                || Role::Input,
+            );
+            self.vector(
+                &format!("{name}.w"),
+                &format!("Angular velocity of {name}, world components{GIVEN}"),
+                |axis| Slot::GivenAngularVelocity { coupling, axis },
+                Unit::RadianPerSecond,
+                || Role::Input,
+            );
+        }
+    }
+
+    /// Forces that act on a node besides contact and gravity.
+    fn external(&mut self, node: usize, name: &str) {
+        self.vector(
+            &format!("{name}.f_ext"),
+            &format!("External force on {name}"),
+            |axis| Slot::ExternalForce { node, axis },
+            Unit::Newton,
+            || Role::Input,
+        );
+        if let Some(rotation) = self.system.nodes[node].rotation {
+            self.vector(
+                &format!("{name}.t_ext"),
+                &format!("External torque on {name}, world components"),
+                |axis| Slot::ExternalTorque { node, rotation, axis },
+                Unit::NewtonMeter,
+                || Role::Input,
+            );
+        }
+    }
+
+    /// What the master is to apply.
+    fn coupling_force(&mut self, node: usize, coupling: usize, name: &str) {
+        let own = Dependence::Island(self.islands[node]);
+        self.vector(
+            &format!("{name}.f"),
+            &format!("Contact force on {name} for the master to apply and hold over its next step"),
+            |axis| Slot::CouplingForce { coupling, axis },
+            Unit::Newton,
+            || Role::PerStep(own),
+        );
+        if self.system.nodes[node].rotation.is_some() {
+            self.vector(
+                &format!("{name}.t"),
+                &format!(
+                    "Contact torque on {name} about its centre for the master to apply and hold over its next step"
+                ),
+                |axis| Slot::CouplingTorque { coupling, axis },
+                Unit::NewtonMeter,
+                || Role::PerStep(own),
+            );
+        }
+    }
+
+    fn mass(&mut self, node: usize, name: &str) {
         self.push(
             format!("{name}.mass"),
             format!("Mass of {name}"),
@@ -277,9 +436,59 @@ impl Rows<'_> {
         );
     }
 
+    /// How good the coupling of a body is.
+    fn diagnosis(&mut self, node: usize, coupling: usize, name: &str) {
+        let own = Dependence::Island(self.islands[node]);
+        for (suffix, text, slot, kind) in [
+            (
+                "latency",
+                "Steps after which the master applies a force to",
+                Slot::CouplingLatency { coupling },
+                Kind::Integer,
+            ),
+            (
+                "adapted_mass",
+                "Mass seen in the response of",
+                Slot::AdaptedMass { coupling },
+                Kind::Real(Unit::Kilogram),
+            ),
+            (
+                "energy_excess",
+                "Energy that the coupling has added and not yet taken back from",
+                Slot::EnergyExcess { coupling },
+                Kind::Real(Unit::Joule),
+            ),
+            (
+                "response_error",
+                "Part by which the response to the last force differs from the one expected of",
+                Slot::ResponseError { coupling },
+                Kind::Real(Unit::One),
+            ),
+            (
+                "shaping",
+                "Whether impulses are shaped and the mass is learnt for",
+                Slot::CouplingShaping { coupling },
+                Kind::Integer,
+            ),
+        ] {
+            let meaning = match slot {
+                Slot::CouplingLatency { .. } => ": 0, 1, or -1 while not known",
+                Slot::CouplingShaping { .. } => ": 1 yes, 0 no",
+                _ => "",
+            };
+            self.push(
+                format!("{name}.{suffix}"),
+                format!("{text} {name}{meaning}"),
+                slot,
+                kind,
+                Role::PerStep(own),
+            );
+        }
+    }
+
     fn contact(&mut self, contact: usize, node_index: usize, name: &str, node: &str, surface: &str) {
         let pair = format!("between {node} and {surface}");
-        let own = Dependence::Node(node_index);
+        let own = Dependence::Island(self.islands[node_index]);
         self.real(
             name,
             "gap",
@@ -396,6 +605,18 @@ impl Rows<'_> {
         self.push(format!("{owner}.{suffix}"), description, slot, Kind::Real(unit), role);
     }
 
+    fn quaternion(&mut self, name: &str, note: &str, slot: impl Fn(usize) -> Slot, role: impl Fn() -> Role) {
+        for (component, letter) in ["w", "x", "y", "z"].into_iter().enumerate() {
+            self.push(
+                format!("{name}.q[{}]", component + 1),
+                format!("Orientation of {name}, unit quaternion from body to world{note}, {letter}"),
+                slot(component),
+                Kind::Real(Unit::One),
+                role(),
+            );
+        }
+    }
+
     fn vector(
         &mut self,
         name: &str,
@@ -429,8 +650,8 @@ impl Rows<'_> {
         let (causality, variability, initial, range, depends_on) = match role {
             Role::Independent => (C::Independent, V::Continuous, None, Range::ANY, nothing),
             Role::Input => (C::Input, V::Continuous, None, Range::ANY, nothing),
-            Role::State(node) => {
-                (C::Output, V::Continuous, Some(Initial::Exact), Range::ANY, Dependence::Node(node))
+            Role::State(depends_on) => {
+                (C::Output, V::Continuous, Some(Initial::Exact), Range::ANY, depends_on)
             }
             Role::Continuous(depends_on) => {
                 (C::Output, V::Continuous, Some(Initial::Calculated), Range::ANY, depends_on)
@@ -467,7 +688,13 @@ fn computed_range(slot: Slot) -> Range {
         | Slot::Iterations
         | Slot::Residual
         | Slot::Penetration
-        | Slot::Substeps => Range::NOT_NEGATIVE,
+        | Slot::Substeps
+        | Slot::AdaptedMass { .. }
+        | Slot::ResponseError { .. } => Range::NOT_NEGATIVE,
+        Slot::CouplingLatency { .. } => {
+            Range { min: Some(f64::from(UNKNOWN_LATENCY)), above_min: false, max: Some(1.0) }
+        }
+        Slot::CouplingShaping { .. } => Range::UNIT_INTERVAL,
         Slot::ContactState { .. } => Range { min: Some(0.0), above_min: false, max: Some(2.0) },
         _ => Range::ANY,
     }

@@ -29,6 +29,7 @@ impl Scene {
             gamma: 0.5,
             time_of_impact: true,
             correction: true,
+            allow_initial_penetration: false,
             solver: SolverSettings { choice: SolverChoice::Auto, tolerance: 1e-10, max_iterations: 1000 },
         };
         let gravity = Vector3::new(0.0, 0.0, -gravity);

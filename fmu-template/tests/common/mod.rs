@@ -3,8 +3,8 @@
 #![allow(dead_code, missing_docs, reason = "each test file uses a part of it")]
 
 use contact_fmu::model::{
-    Contact, Engine, Experiment, Friction, Model, Node, NodeShape, Rotation, Scheme, Solver, Surface,
-    SurfaceShape, packed,
+    Contact, Coupling, Engine, Experiment, Frame, Friction, Kinetic, Latency, Link, Model, Motion, Node,
+    NodeShape, Rotation, Scheme, Solver, Surface, SurfaceShape, packed,
 };
 use contact_fmu::variables::{self, Kind, Variable};
 pub use contact_fmu_runtime::abi::fmi2Status::{self, *};
@@ -31,12 +31,14 @@ pub fn bouncing_ball() -> Model {
             gamma: 0.5,
             time_of_impact: true,
             correction: true,
+            allow_initial_penetration: false,
             solver: Solver::Auto,
             tolerance: 1e-10,
             max_iterations: 1000,
         },
         nodes: vec![Node {
             name: "ball".to_owned(),
+            coupling: Coupling::Owned,
             mass: 2.0,
             shape: NodeShape::Sphere { radius: 0.2 },
             position: [0.0, 0.0, 1.001],
@@ -47,6 +49,7 @@ pub fn bouncing_ball() -> Model {
             name: "floor".to_owned(),
             shape: SurfaceShape::Plane { normal: [0.0, 0.0, 1.0] },
             position: [0.0; 3],
+            motion: Motion::Fixed,
         }],
         contacts: vec![Contact {
             name: "ball_floor".to_owned(),
@@ -70,6 +73,7 @@ pub fn wheel() -> Model {
     let tilt = 20.0_f64.to_radians();
     model.nodes = vec![Node {
         name: "wheel".to_owned(),
+        coupling: Coupling::Owned,
         mass: 1.0,
         shape: NodeShape::Disc { radius: 0.5, axis: [0.0, 1.0, 0.0] },
         position: [0.0, 0.0, 0.5 * tilt.cos()],
@@ -82,6 +86,70 @@ pub fn wheel() -> Model {
     }];
     model.contacts[0].name = "wheel_floor".to_owned();
     model.contacts[0].restitution = 0.0;
+    model
+}
+
+pub const KINETIC: Kinetic = Kinetic { latency: Latency::Auto, shaping: true, adapt: true, guard: true };
+
+/// The bouncing ball, moved by the master.
+pub fn coupled_ball() -> Model {
+    let mut model = bouncing_ball();
+    model.name = "coupled_ball".to_owned();
+    model.nodes[0].coupling = Coupling::Kinetic(KINETIC);
+    model
+}
+
+/// One body of each kind that a master moves, and one that it does not: balls above a table that moves and a wall
+/// without mass that does.
+pub fn all_couplings() -> Model {
+    let mut model = coupled_ball();
+    model.name = "all_couplings".to_owned();
+    let round = Rotation {
+        inertia: [0.02, 0.03, 0.04],
+        orientation: [0.8, 0.0, 0.6, 0.0],
+        angular_velocity: [0.1, 0.2, 0.3],
+    };
+    let link = Link { latency: Latency::Known(1), stiffness: 1e4, damping: 2.0, master_mass: 3.0 };
+    let ball = model.nodes[0].clone();
+    let node = |name: &str, coupling: Coupling, rotation: Option<Rotation>| {
+        let name = name.to_owned();
+        Node { name, coupling, rotation, ..ball.clone() }
+    };
+    model.nodes = vec![
+        node("owned", Coupling::Owned, None),
+        node("ball", Coupling::Kinetic(KINETIC), None),
+        node("top", Coupling::Kinetic(KINETIC), Some(round)),
+        node("again", Coupling::Iterative, Some(round)),
+        node("tip", Coupling::Compliant(link), None),
+    ];
+    let frame = Frame { mass: 5.0, velocity: [0.0, 0.0, 0.5], rotation: round, coupling: KINETIC };
+    let level = Rotation {
+        inertia: [f64::INFINITY; 3],
+        orientation: [1.0, 0.0, 0.0, 0.0],
+        angular_velocity: [0.0; 3],
+    };
+    let prescribed = Frame { mass: f64::INFINITY, rotation: level, ..frame };
+    let surface = |name: &str, normal: [f64; 3], position: [f64; 3], frame: Frame| Surface {
+        name: name.to_owned(),
+        shape: SurfaceShape::Plane { normal },
+        position,
+        motion: Motion::Input(frame),
+    };
+    let tilted = Frame { rotation: Rotation { inertia: [0.5, 0.6, 0.7], ..level }, ..frame };
+    model.surfaces = vec![
+        model.surfaces[0].clone(),
+        surface("table", [0.0, 0.0, 1.0], [0.0, 0.0, 0.3], tilted),
+        surface("wall", [1.0, 0.0, 0.0], [-2.0, 0.0, 0.0], prescribed),
+    ];
+    let contact = model.contacts[0].clone();
+    let pairs = [(0, 0), (1, 0), (1, 1), (2, 1), (3, 0), (4, 2)];
+    model.contacts = pairs
+        .into_iter()
+        .map(|(node, surface)| {
+            let name = format!("{}_{}", model.nodes[node].name, model.surfaces[surface].name);
+            Contact { name, node, surface, ..contact.clone() }
+        })
+        .collect();
     model
 }
 

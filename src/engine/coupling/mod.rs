@@ -7,6 +7,14 @@ mod state;
 
 pub use state::{CouplingState, Diagnosis, Motion, Twist, Wrench};
 
+use super::solver::Solvable;
+use super::state::State;
+use super::system::System;
+use serde::{Deserialize, Serialize};
+
+/// Forces for the master to hold over its first step, of the given length.
+pub fn couple_initially<S: Solvable>(_system: &System, _state: &mut State<S>, _step: f64) {}
+
 /// How a body is coupled to its master.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coupling {
@@ -28,7 +36,7 @@ pub enum CouplingMode {
 }
 
 /// What a kinetic coupling does against the ways of masters.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kinetic {
     /// When the master applies a force.
     pub latency: Latency,
@@ -41,7 +49,7 @@ pub struct Kinetic {
 }
 
 /// When a master applies the force of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Latency {
     /// To be found out.
     Auto,
@@ -50,7 +58,7 @@ pub enum Latency {
 }
 
 /// Spring and damper between the mass that touches and the master's.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
     /// When the master applies a force.
     pub latency: Latency,

@@ -1,0 +1,311 @@
+//! Log lines about bodies that the master moves: what the coupling has found out, and where it does not work well.
+//!
+//! What it has found out goes to logCoupling. Warnings go there too, or else to logStatusWarning; the step that they
+//! come with is fmi2OK all the same. Nothing is allocated in a step that has nothing to tell.
+
+use crate::abi::fmi2Status;
+use crate::instance::Instance;
+use crate::logger::{Category, Logger};
+use contact_fmu::engine::{CouplingMode, State, System};
+use contact_fmu::model::Model;
+
+/// A mass is told again when it has changed by this part.
+const MASS_CHANGE: f64 = 0.05;
+/// A response error above this is worth telling...
+const RESPONSE_ERROR: f64 = 0.2;
+/// ...when it lasts for so many steps.
+const RESPONSE_STEPS: u32 = 10;
+/// An energy excess above this part of the largest kinetic energy so far is worth a warning...
+const ENERGY_EXCESS: f64 = 0.1;
+/// ...where bodies at rest count as if they had fallen for so many steps.
+const FALLING_STEPS: f64 = 10.0;
+
+const OTHER_COUPLINGS: &str =
+    "take a smaller communication step, or coupling = \"compliant\" or \"owned\" in the model";
+
+/// What was told of one coupling.
+#[derive(Clone, Debug)]
+pub struct CouplingLog {
+    coupling: usize,
+    node: usize,
+    /// Name of the body.
+    name: String,
+    /// The mass that was told last.
+    mass: f64,
+    /// Steps in a row with a large response error.
+    steps_off: u32,
+    /// Largest kinetic energy so far.
+    kinetic_energy: f64,
+    /// Energy excess that the next warning is for.
+    excess: f64,
+}
+
+impl CouplingLog {
+    /// One for each coupling that is diagnosed: of a body that responds, to a master that does not repeat steps.
+    pub fn of_all(model: &Model, system: &System, state: &State<f64>) -> Vec<CouplingLog> {
+        let names: Vec<&str> = model.body_names().collect();
+        let couplings = system.couplings.iter().enumerate();
+        couplings
+            .filter(|(_, coupling)| {
+                coupling.mode != CouplingMode::Iterative && state.parameters.mass[coupling.node].is_finite()
+            })
+            .map(|(index, coupling)| CouplingLog {
+                coupling: index,
+                node: coupling.node,
+                name: names[coupling.node].to_owned(),
+                mass: 0.0,
+                steps_off: 0,
+                kinetic_energy: 0.0,
+                excess: 0.0,
+            })
+            .collect()
+    }
+
+    /// Nothing was told yet.
+    pub fn start(instance: &mut Instance) {
+        for log in &mut instance.coupling_logs {
+            log.mass = log.mass_of_model(&instance.system, &instance.run.state);
+            (log.steps_off, log.kinetic_energy, log.excess) = (0, 0.0, 0.0);
+        }
+    }
+
+    /// Tells what the last step has changed.
+    pub fn report(instance: &mut Instance) {
+        let run = &instance.run;
+        for log in &mut instance.coupling_logs {
+            log.compare(&instance.system, &run.before, &run.state, &instance.logger);
+        }
+    }
+
+    fn compare(&mut self, system: &System, before: &State<f64>, after: &State<f64>, logger: &Logger) {
+        let [was, is] = [before, after].map(|state| &state.couplings[self.coupling].diagnosis);
+        if was.latency != is.latency
+            && let Some(steps) = is.latency
+        {
+            self.tell(logger, after, format_args!("{} (latency {steps})", latency_text(steps)));
+        }
+        if was.shaping && !is.shaping {
+            self.warn(
+                logger,
+                after,
+                format_args!(
+                    "the body does not respond as expected, so impulses are no longer shaped and the mass is no longer learnt: {OTHER_COUPLINGS}"
+                ),
+            );
+        } else if is.shaping && !was.shaping {
+            self.tell(logger, after, format_args!("impulses are shaped and the mass is learnt again"));
+        }
+        if (is.mass - self.mass).abs() > MASS_CHANGE * self.mass {
+            self.mass = is.mass;
+            self.tell_mass(system, logger, after);
+        }
+        self.steps_off =
+            if is.response_error > RESPONSE_ERROR { self.steps_off.saturating_add(1) } else { 0 };
+        if self.steps_off == RESPONSE_STEPS {
+            self.tell(
+                logger,
+                after,
+                format_args!(
+                    "for {RESPONSE_STEPS} steps the response to the contact force has differed from the expected one, now by {:.0} percent: look for forces that {}.f_ext does not tell of, and for a wrong mass",
+                    100.0 * is.response_error,
+                    self.name
+                ),
+            );
+        }
+        let coupling = &after.couplings[self.coupling];
+        let falling = FALLING_STEPS * after.step.duration * coupling.acceleration.linear.norm();
+        let speed = coupling.given.velocity.norm().max(falling);
+        self.kinetic_energy = self.kinetic_energy.max(0.5 * is.mass * speed * speed);
+        if is.energy_excess > self.excess.max(ENERGY_EXCESS * self.kinetic_energy) {
+            self.excess = 2.0 * is.energy_excess;
+            self.warn(
+                logger,
+                after,
+                format_args!("the coupling has added {} J of energy: {OTHER_COUPLINGS}", is.energy_excess),
+            );
+        }
+    }
+
+    #[cold]
+    fn tell_mass(&self, system: &System, logger: &Logger, state: &State<f64>) {
+        let expected = self.mass_of_model(system, state);
+        let agrees = (self.mass - expected).abs() <= MASS_CHANGE * expected;
+        let (mass, name) = (self.mass, &self.name);
+        match system.couplings[self.coupling].mode {
+            _ if agrees => self.tell(
+                logger,
+                state,
+                format_args!("responds like {mass:.4} kg, and the model says {expected} kg"),
+            ),
+            CouplingMode::Compliant(_) => self.tell(
+                logger,
+                state,
+                format_args!(
+                    "responds like {mass:.4} kg, the model says {expected} kg: set master_mass in the model"
+                ),
+            ),
+            _ => self.tell(
+                logger,
+                state,
+                format_args!("responds like {mass:.4} kg, the model says {expected} kg: set {name}.mass"),
+            ),
+        }
+    }
+
+    /// The mass that the master is said to move.
+    fn mass_of_model(&self, system: &System, state: &State<f64>) -> f64 {
+        match system.couplings[self.coupling].mode {
+            CouplingMode::Compliant(link) => link.master_mass,
+            _ => state.parameters.mass[self.node],
+        }
+    }
+
+    #[cold]
+    fn tell(&self, logger: &Logger, state: &State<f64>, text: std::fmt::Arguments) {
+        if logger.wants(Category::Coupling) {
+            let message = format!("{}: {text} (at {} s)", self.name, state.time);
+            logger.log(fmi2Status::fmi2OK, Category::Coupling, &message);
+        }
+    }
+
+    #[cold]
+    fn warn(&self, logger: &Logger, state: &State<f64>, text: std::fmt::Arguments) {
+        let category = if logger.wants(Category::Coupling) { Category::Coupling } else { Category::Warning };
+        if logger.wants(category) {
+            let message = format!("{}: {text} (at {} s)", self.name, state.time);
+            logger.log(fmi2Status::fmi2Warning, category, &message);
+        }
+    }
+}
+
+fn latency_text(steps: u8) -> &'static str {
+    match steps {
+        0 => "the master applies forces in the communication step that they are computed for",
+        _ => "the master applies forces one communication step after they are computed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instance::tests::{coupled, log_lines};
+    use contact_fmu::model::{Coupling, Kinetic, Latency, Link};
+
+    const KINETIC: Coupling =
+        Coupling::Kinetic(Kinetic { latency: Latency::Auto, shaping: true, adapt: true, guard: true });
+
+    /// Makes a step that only changes what `change` does, and returns the lines that it logs.
+    fn step(instance: &mut Instance, change: impl FnOnce(&mut State<f64>)) -> Vec<String> {
+        let run = &mut instance.run;
+        State::clone_from(&mut run.before, &run.state);
+        run.state.time += 0.25;
+        change(&mut run.state);
+        CouplingLog::report(instance);
+        log_lines()
+    }
+
+    fn started(coupling: Coupling, debug: bool) -> Instance {
+        let mut instance = coupled(coupling, debug);
+        CouplingLog::start(&mut instance);
+        instance
+    }
+
+    #[test]
+    fn a_latency_is_told_when_it_becomes_known() {
+        for (steps, text) in [
+            (0, "the master applies forces in the communication step that they are computed for (latency 0)"),
+            (1, "the master applies forces one communication step after they are computed (latency 1)"),
+        ] {
+            let mut instance = started(KINETIC, true);
+            assert_eq!(step(&mut instance, |_| {}), [""; 0]);
+            let known = |state: &mut State<f64>| state.couplings[0].diagnosis.latency = Some(steps);
+            assert_eq!(step(&mut instance, known), [format!("0 ball: {text} (at 0.5 s)")]);
+            assert_eq!(step(&mut instance, known), [""; 0]);
+            let mut silent = started(KINETIC, false);
+            assert_eq!(step(&mut silent, known), [""; 0], "no debug logging");
+        }
+    }
+
+    #[test]
+    fn shaping_that_is_switched_off_is_a_warning() {
+        for debug in [true, false] {
+            let mut instance = started(KINETIC, debug);
+            let lines = step(&mut instance, |state| state.couplings[0].diagnosis.shaping = false);
+            assert_eq!(lines.len(), 1);
+            assert!(lines[0].starts_with("1 ball: the body does not respond as expected"), "{lines:?}");
+            assert!(
+                lines[0].contains("smaller communication step, or coupling = \"compliant\" or \"owned\"")
+            );
+            assert_eq!(step(&mut instance, |_| {}), [""; 0]);
+            let lines = step(&mut instance, |state| state.couplings[0].diagnosis.shaping = true);
+            assert_eq!(lines.len(), usize::from(debug), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_mass_is_told_when_it_changes_by_five_percent() {
+        let mut instance = started(KINETIC, true);
+        let learnt = |mass: f64| move |state: &mut State<f64>| state.couplings[0].diagnosis.mass = mass;
+        assert_eq!(step(&mut instance, learnt(1.04)), [""; 0]);
+        assert_eq!(
+            step(&mut instance, learnt(0.5)),
+            ["0 ball: responds like 0.5000 kg, the model says 1 kg: set ball.mass (at 0.5 s)"]
+        );
+        assert_eq!(step(&mut instance, learnt(0.52)), [""; 0]);
+        assert_eq!(
+            step(&mut instance, learnt(1.01)),
+            ["0 ball: responds like 1.0100 kg, and the model says 1 kg (at 1 s)"]
+        );
+        let link = Link { latency: Latency::Auto, stiffness: 1.0, damping: 0.0, master_mass: 4.0 };
+        let mut instance = started(Coupling::Compliant(link), true);
+        assert_eq!(step(&mut instance, learnt(4.1)), [""; 0]);
+        let lines = step(&mut instance, learnt(8.0));
+        assert!(lines[0].contains("like 8.0000 kg, the model says 4 kg: set master_mass in the model"));
+    }
+
+    #[test]
+    fn a_response_error_is_told_once_when_it_lasts() {
+        let mut instance = started(KINETIC, true);
+        let off =
+            |error: f64| move |state: &mut State<f64>| state.couplings[0].diagnosis.response_error = error;
+        for _ in 0..2 {
+            for _ in 1..RESPONSE_STEPS {
+                assert_eq!(step(&mut instance, off(0.3)), [""; 0]);
+            }
+            let lines = step(&mut instance, off(0.25));
+            assert_eq!(lines.len(), 1);
+            assert!(lines[0].starts_with("0 ball: for 10 steps"), "{lines:?}");
+            assert!(lines[0].contains("now by 25 percent") && lines[0].contains("ball.f_ext"), "{lines:?}");
+            assert_eq!(step(&mut instance, off(0.3)), [""; 0]);
+            assert_eq!(step(&mut instance, off(0.1)), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn a_large_energy_excess_is_a_warning() {
+        let mut instance = started(KINETIC, false);
+        let moving = |state: &mut State<f64>| state.couplings[0].given.velocity[0] = 2.0;
+        let excess = |energy: f64| {
+            move |state: &mut State<f64>| {
+                state.couplings[0].given.velocity[0] = 0.0;
+                state.couplings[0].diagnosis.energy_excess = energy;
+            }
+        };
+        assert_eq!(step(&mut instance, moving), [""; 0]);
+        assert_eq!(step(&mut instance, excess(0.19)), [""; 0], "the kinetic energy was 2 J");
+        let lines = step(&mut instance, excess(0.25));
+        assert!(lines[0].starts_with("1 ball: the coupling has added 0.25 J of energy"), "{lines:?}");
+        assert_eq!(step(&mut instance, excess(0.45)), [""; 0], "told already");
+        assert_eq!(step(&mut instance, excess(0.6)).len(), 1, "more than twice as much");
+        let mut resting = started(KINETIC, false);
+        resting.run.state.step.duration = 1e-2;
+        assert_eq!(step(&mut resting, excess(0.04)), [""; 0], "0.1 s of free fall are 0.48 J");
+        assert_eq!(step(&mut resting, excess(0.05)).len(), 1);
+    }
+
+    #[test]
+    fn iterative_nodes_are_not_diagnosed() {
+        assert!(coupled(Coupling::Iterative, true).coupling_logs.is_empty());
+        assert!(coupled(Coupling::Owned, true).coupling_logs.is_empty());
+    }
+}

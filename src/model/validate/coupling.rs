@@ -1,0 +1,174 @@
+//! Rules of bodies that a master moves: which keys go together, and with which scheme.
+
+use super::Validator;
+use crate::model::diagnostics::Problem;
+use crate::model::file::{CouplingName, LatencyEntry, MotionName, NodeEntry, SchemeName, SurfaceEntry};
+use crate::model::{Coupling, Frame, Kinetic, Latency, Link, Motion, Rotation};
+use std::ops::Range;
+use toml::Spanned;
+
+/// A key of an entry, and where its value is if it was written.
+type Key = (&'static str, Option<Range<usize>>);
+
+fn key<T>(name: &'static str, value: &Option<Spanned<T>>) -> Key {
+    (name, value.as_ref().map(Spanned::span))
+}
+
+fn given<T: Copy>(value: &Option<Spanned<T>>) -> Option<T> {
+    value.as_ref().map(|value| *value.get_ref())
+}
+
+impl Validator<'_> {
+    /// Who moves a node.
+    pub(super) fn coupling(&mut self, entry: &NodeEntry, scheme: SchemeName) -> Coupling {
+        let name = given(&entry.coupling).unwrap_or_default();
+        let latency = || latency(&entry.latency);
+        let [latency_key, shaping, adapt, guard] = [
+            key("latency", &entry.latency),
+            key("shaping", &entry.shaping),
+            key("adapt", &entry.adapt),
+            key("guard", &entry.guard),
+        ];
+        let iterative = key("iterative", &entry.iterative);
+        let compliance = key("compliance", &entry.compliance);
+        let coupling = match name {
+            CouplingName::Owned => {
+                let with = "coupling = \"owned\"";
+                self.meaningless([latency_key], with, "coupling = \"kinetic\" or \"compliant\"");
+                self.meaningless([shaping, adapt, guard, iterative], with, "coupling = \"kinetic\"");
+                self.meaningless([compliance], with, "coupling = \"compliant\"");
+                Coupling::Owned
+            }
+            CouplingName::Kinetic => {
+                self.meaningless([compliance], "coupling = \"kinetic\"", "coupling = \"compliant\"");
+                if given(&entry.iterative).unwrap_or(false) {
+                    let keys = [latency_key, shaping, adapt, guard];
+                    self.meaningless(keys, "iterative = true", "iterative = false");
+                    Coupling::Iterative
+                } else {
+                    Coupling::Kinetic(Kinetic {
+                        latency: latency(),
+                        shaping: given(&entry.shaping).unwrap_or(true),
+                        adapt: given(&entry.adapt).unwrap_or(true),
+                        guard: given(&entry.guard).unwrap_or(true),
+                    })
+                }
+            }
+            CouplingName::Compliant => {
+                let keys = [shaping, adapt, guard, iterative];
+                self.meaningless(keys, "coupling = \"compliant\"", "coupling = \"kinetic\"");
+                self.compliant(entry, latency())
+            }
+        };
+        if name != CouplingName::Owned && matches!(scheme, SchemeName::Midpoint) {
+            let (span, by_default) = match &entry.coupling {
+                Some(written) => (written.span(), ""),
+                None => (entry.name.span(), " by default"),
+            };
+            let message = format!(
+                "scheme \"midpoint\" moves its own nodes only, and `{}` has coupling = \"{}\"{by_default}",
+                entry.name.get_ref(),
+                name.text()
+            );
+            self.problems.push(
+                Problem::at(span, message)
+                    .hint("write coupling = \"owned\" for it, or scheme = \"moreau-jean\""),
+            );
+        }
+        coupling
+    }
+
+    fn compliant(&mut self, entry: &NodeEntry, latency: Latency) -> Coupling {
+        if let Some(inertia) = &entry.inertia {
+            self.problems.push(
+                Problem::at(inertia.span(), "a node with coupling = \"compliant\" is a point mass")
+                    .hint("leave `inertia` out, or write coupling = \"kinetic\""),
+            );
+        }
+        let Some(link) = given(&entry.compliance) else {
+            let span = entry.coupling.as_ref().map_or(entry.name.span(), Spanned::span);
+            self.problems.push(
+                Problem::at(span, "coupling = \"compliant\" needs the key `compliance`")
+                    .hint("write compliance = { stiffness = 1e4, damping = 0.0, master_mass = 1.0 }"),
+            );
+            return Coupling::Owned;
+        };
+        Coupling::Compliant(Link {
+            latency,
+            stiffness: link.stiffness,
+            damping: link.damping,
+            master_mass: link.master_mass,
+        })
+    }
+
+    /// How a surface moves.
+    pub(super) fn motion(&mut self, entry: &SurfaceEntry, scheme: SchemeName) -> Motion {
+        let Some(MotionName::Input) = given(&entry.motion) else {
+            let keys = [
+                key("mass", &entry.mass),
+                key("inertia", &entry.inertia),
+                key("orientation", &entry.orientation),
+                key("velocity", &entry.velocity),
+                key("angular_velocity", &entry.angular_velocity),
+                key("latency", &entry.latency),
+                key("shaping", &entry.shaping),
+                key("adapt", &entry.adapt),
+                key("guard", &entry.guard),
+            ];
+            self.meaningless(keys, "motion = \"fixed\"", "motion = \"input\"");
+            return Motion::Fixed;
+        };
+        if let (SchemeName::Midpoint, Some(written)) = (scheme, &entry.motion) {
+            let message = "scheme \"midpoint\" has fixed surfaces only";
+            self.problems.push(
+                Problem::at(written.span(), message)
+                    .hint("leave `motion` out, or write scheme = \"moreau-jean\""),
+            );
+            return Motion::Fixed;
+        }
+        let inertia = entry.inertia.as_ref().map(|inertia| self.inertia(inertia));
+        let orientation = entry.orientation.as_ref().map(|orientation| self.orientation(orientation));
+        Motion::Input(Frame {
+            mass: given(&entry.mass).unwrap_or(f64::INFINITY),
+            velocity: given(&entry.velocity).unwrap_or_default(),
+            rotation: Rotation {
+                inertia: inertia.unwrap_or([f64::INFINITY; 3]),
+                orientation: orientation.unwrap_or([1.0, 0.0, 0.0, 0.0]),
+                angular_velocity: given(&entry.angular_velocity).unwrap_or_default(),
+            },
+            coupling: Kinetic {
+                latency: latency(&entry.latency),
+                shaping: given(&entry.shaping).unwrap_or(true),
+                adapt: given(&entry.adapt).unwrap_or(true),
+                guard: given(&entry.guard).unwrap_or(true),
+            },
+        })
+    }
+
+    /// Refuses the keys that were written, because they would do nothing.
+    fn meaningless<const N: usize>(&mut self, keys: [Key; N], with: &str, without: &str) {
+        for (name, span) in keys {
+            let Some(span) = span else { continue };
+            let message = format!("`{name}` has no meaning with {with}");
+            self.problems.push(Problem::at(span, message).hint(format!("leave it out, or write {without}")));
+        }
+    }
+}
+
+fn latency(entry: &Option<Spanned<LatencyEntry>>) -> Latency {
+    match given(entry) {
+        Some(LatencyEntry::Steps(steps)) => Latency::Known(steps),
+        Some(LatencyEntry::Word(_)) | None => Latency::Auto,
+    }
+}
+
+impl CouplingName {
+    /// As in the file.
+    fn text(self) -> &'static str {
+        match self {
+            CouplingName::Kinetic => "kinetic",
+            CouplingName::Compliant => "compliant",
+            CouplingName::Owned => "owned",
+        }
+    }
+}
