@@ -1,168 +1,18 @@
 //! The wheel of Peiret: a tilted disc that slides, spins and then rolls, against its exact motion.
 //!
-//! The exact motion is integrated here in Euler angles, with the contact kept closed at acceleration level and
-//! Coulomb's law in its exact form, and is itself checked against `models/wheel/checkpoints.json`, which was computed
-//! by another program with a method of order 8.
+//! The exact motion (`wheel_equations/exact.rs`) is itself checked against `models/wheel/checkpoints.json`, which was
+//! computed by another program with a method of order 8.
 
 mod common;
 mod wheel_equations;
 
-use common::{model, path, reference, run};
+use common::{model, reference, run};
 use contact_fmu::engine::{ContactMode, State, gap, mechanical_energy};
 use contact_fmu::model::{Model, Scheme};
-use nalgebra::{Matrix3, Matrix3x6, Vector3, Vector6};
-use std::sync::OnceLock;
-use wheel_equations::{MU, RADIUS, force, jacobian, mass_matrix, start};
-
-const STEP: f64 = 1e-3;
-const STEPS: usize = 5000;
-
-/// Position, Euler angles psi, theta, phi, and their rates.
-#[derive(Clone, Copy)]
-struct Motion {
-    q: Vector6<f64>,
-    v: Vector6<f64>,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Friction {
-    Sliding,
-    Sticking,
-}
-
-/// Time derivative of [`jacobian`].
-#[rustfmt::skip]
-fn jacobian_rate(q: &Vector6<f64>, v: &Vector6<f64>) -> Matrix3x6<f64> {
-    let ((sp, cp), (s, c)) = (q[3].sin_cos(), q[4].sin_cos());
-    let (psi, theta) = (v[3] * RADIUS, v[4] * RADIUS);
-    Matrix3x6::new(
-        0.0, 0.0, 0.0, 0.0, c * theta, 0.0,
-        0.0, 0.0, 0.0, s * sp * psi - c * cp * theta, s * sp * theta - c * cp * psi, sp * psi,
-        0.0, 0.0, 0.0, -s * cp * psi - c * sp * theta, -s * cp * theta - c * sp * psi, -cp * psi,
-    )
-}
-
-/// Acceleration, and contact force along z, x, y.
-fn accelerate(motion: &Motion, friction: Friction) -> (Vector6<f64>, Vector3<f64>) {
-    let Motion { q, v } = motion;
-    let inverse = mass_matrix(q).try_inverse().unwrap();
-    let free = inverse * force(q, v);
-    let jacobian = jacobian(q);
-    let w: Matrix3<f64> = jacobian * inverse * jacobian.transpose();
-    let b = jacobian * free + jacobian_rate(q, v) * v;
-    let contact = match friction {
-        Friction::Sliding => {
-            let slip = jacobian * v;
-            let direction = Vector3::new(0.0, slip[1], slip[2]).normalize();
-            let law = Vector3::new(1.0, 0.0, 0.0) - direction * MU;
-            law * (-b[0] / (w * law)[0])
-        }
-        Friction::Sticking => w.try_inverse().unwrap() * -b,
-    };
-    (free + inverse * jacobian.transpose() * contact, contact)
-}
-
-/// One step of the classical Runge-Kutta method; also the impulse of the contact force.
-fn runge_kutta(motion: &Motion, friction: Friction, h: f64) -> (Motion, Vector3<f64>) {
-    let rate = |motion: &Motion| {
-        let (acceleration, contact) = accelerate(motion, friction);
-        (motion.v, acceleration, contact)
-    };
-    let shifted = |(dq, dv, _): &(Vector6<f64>, Vector6<f64>, Vector3<f64>), h: f64| Motion {
-        q: motion.q + dq * h,
-        v: motion.v + dv * h,
-    };
-    let k1 = rate(motion);
-    let k2 = rate(&shifted(&k1, 0.5 * h));
-    let k3 = rate(&shifted(&k2, 0.5 * h));
-    let k4 = rate(&shifted(&k3, h));
-    let sixth = h / 6.0;
-    let end = Motion {
-        q: motion.q + (k1.0 + (k2.0 + k3.0) * 2.0 + k4.0) * sixth,
-        v: motion.v + (k1.1 + (k2.1 + k3.1) * 2.0 + k4.1) * sixth,
-    };
-    (end, (k1.2 + (k2.2 + k3.2) * 2.0 + k4.2) * sixth)
-}
-
-/// What is written in `checkpoints.json`.
-fn checkpoints() -> serde_json::Value {
-    serde_json::from_str(&std::fs::read_to_string(path("models/wheel/checkpoints.json")).unwrap()).unwrap()
-}
-
-struct Exact {
-    /// At every millisecond.
-    motions: Vec<Motion>,
-    /// Mean contact force along z, x, y over each millisecond.
-    forces: Vec<Vector3<f64>>,
-}
-
-fn exact() -> &'static Exact {
-    static EXACT: OnceLock<Exact> = OnceLock::new();
-    EXACT.get_or_init(integrate)
-}
-
-fn integrate() -> Exact {
-    let sticks_at = checkpoints()["t_stick"].as_f64().unwrap();
-    let (q, v) = start();
-    let mut motion = Motion { q, v };
-    let mut friction = Friction::Sliding;
-    let mut exact = Exact { motions: vec![motion], forces: Vec::new() };
-    for step in 0..STEPS {
-        let mut impulse = Vector3::zeros();
-        let mut advance = |motion: &mut Motion, friction: Friction, span: f64| {
-            const PARTS: usize = 2;
-            for _ in 0..PARTS {
-                let (end, part) = runge_kutta(motion, friction, span / PARTS as f64);
-                *motion = end;
-                impulse += part;
-            }
-        };
-        let until_stick = sticks_at - step as f64 * STEP;
-        if friction == Friction::Sliding && until_stick < STEP {
-            // The direction of sliding is singular at the end: halve the way there again and again.
-            let mut remaining = until_stick;
-            for _ in 0..20 {
-                remaining *= 0.5;
-                advance(&mut motion, friction, remaining);
-            }
-            friction = Friction::Sticking;
-            let j = jacobian(&motion.q);
-            let inverse = mass_matrix(&motion.q).try_inverse().unwrap();
-            let w: Matrix3<f64> = j * inverse * j.transpose();
-            motion.v -= inverse * j.transpose() * w.try_inverse().unwrap() * j * motion.v;
-            advance(&mut motion, friction, STEP - until_stick);
-        } else {
-            advance(&mut motion, friction, STEP);
-        }
-        exact.motions.push(motion);
-        exact.forces.push(impulse / STEP);
-    }
-    exact
-}
-
-fn position(motion: &Motion) -> Vector3<f64> {
-    Vector3::new(motion.q[0], motion.q[1], motion.q[2])
-}
-
-/// Contact force of the engine along z, x, y, mean over the step.
-fn contact_force(state: &State<f64>) -> Vector3<f64> {
-    let contact = &state.contacts[0];
-    let friction = contact.tangential_impulse / state.step.duration;
-    Vector3::new(contact.normal_impulse / state.step.duration, friction[0], friction[1])
-}
-
-fn friction_used(force: &Vector3<f64>) -> f64 {
-    force[1].hypot(force[2]) / (MU * force[0])
-}
-
-fn degrees_between(one: &Vector3<f64>, other: &Vector3<f64>) -> f64 {
-    let cross = one[1] * other[2] - one[2] * other[1];
-    cross.atan2(one[1] * other[1] + one[2] * other[2]).to_degrees()
-}
-
-fn root_mean_square(values: impl Iterator<Item = f64> + Clone) -> f64 {
-    (values.clone().map(|x| x * x).sum::<f64>() / values.count() as f64).sqrt()
-}
+use nalgebra::Vector3;
+use wheel_equations::deviation::summary;
+use wheel_equations::exact::{STEP, checkpoints, exact, is_sliding};
+use wheel_equations::position;
 
 #[test]
 fn the_exact_motion_passes_its_checkpoints() {
@@ -183,7 +33,7 @@ fn the_exact_motion_passes_its_checkpoints() {
         }
     }
     for row in reference("wheel").iter().step_by(10) {
-        let error = (position(&exact.motions[(row[0] / STEP).round() as usize])
+        let error = (position(&exact.motions[(row[0] / STEP).round() as usize].q)
             - Vector3::new(row[1], row[2], row[3]))
         .norm();
         assert!(error < 1e-6, "at {}: {error:e}", row[0]);
@@ -192,30 +42,11 @@ fn the_exact_motion_passes_its_checkpoints() {
 
 #[test]
 fn midpoint_is_exact_where_the_wheel_slides_and_rolls() {
-    let exact = exact();
     let run = run(&model("wheel"), STEP, 5.0);
-    assert_eq!(run.states.len(), STEPS + 1);
-    let steps = || run.states[1..].iter().zip(&exact.forces);
-
-    let force = root_mean_square(
-        steps().map(|(state, force)| friction_used(&contact_force(state)) - friction_used(force)),
-    );
-    assert!(force <= 1e-4, "force {:.5} %", 100.0 * force);
-
-    let is_sliding = |state: &State<f64>| state.contacts[0].mode == ContactMode::Slip;
-    let misalignment = root_mean_square(
-        steps()
-            .filter(|(state, _)| is_sliding(state))
-            .map(|(state, force)| degrees_between(&contact_force(state), force)),
-    );
-    assert!(misalignment <= 0.01, "misalignment {misalignment:.5} deg");
-
-    let start = position(&exact.motions[0]);
-    for (state, motion) in run.states.iter().zip(&exact.motions).skip(100) {
-        let exact = position(motion);
-        let part = (state.nodes[0].position - exact).norm() / (exact - start).norm();
-        assert!(part <= 1e-5, "position {:.5} % at {}", 100.0 * part, state.time);
-    }
+    let deviation = summary(&exact().deviations(&run));
+    assert!(deviation.force <= 1e-4, "force {:.5} %", 100.0 * deviation.force);
+    assert!(deviation.misalignment <= 0.01, "misalignment {:.5} deg", deviation.misalignment);
+    assert!(deviation.position <= 1e-5, "position {:.5} %", 100.0 * deviation.position);
 
     let gap = common::worst(&run.states, 0.0..=5.0, |state| gap(&run.system, state, 0).abs());
     assert!(gap < 1e-11, "gap {gap:e}");

@@ -1,6 +1,11 @@
 //! Peiret's wheel in Euler angles: q = (x, y, z, psi, theta, phi), v = dq/dt. [Peiret et al. 2016, Table 1]
 
-use nalgebra::{Matrix3x6, Matrix6, Vector6};
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+pub mod deviation;
+pub mod exact;
+
+use nalgebra::{Matrix3x6, Matrix6, Vector3, Vector6};
 
 pub const RADIUS: f64 = 0.5;
 const MASS: f64 = 1.0;
@@ -54,4 +59,18 @@ pub fn jacobian(q: &Vector6<f64>) -> Matrix3x6<f64> {
 pub fn start() -> (Vector6<f64>, Vector6<f64>) {
     let tilt = 20.0_f64.to_radians();
     (Vector6::new(0.0, 0.0, RADIUS * tilt.cos(), 0.0, tilt, 0.0), Vector6::new(6.0, 0.0, 0.0, -2.0, 0.0, 0.0))
+}
+
+pub fn position(q: &Vector6<f64>) -> Vector3<f64> {
+    q.fixed_rows::<3>(0).into_owned()
+}
+
+/// Mechanical energy, zero at the height of the floor.
+pub fn energy(q: &Vector6<f64>, v: &Vector6<f64>) -> f64 {
+    0.5 * v.dot(&(mass_matrix(q) * v)) + WEIGHT * q[2]
+}
+
+/// `|f_T| / (mu f_N)` of a contact force along z, x, y.
+pub fn friction_used(force: &Vector3<f64>) -> f64 {
+    force[1].hypot(force[2]) / (MU * force[0])
 }
