@@ -65,6 +65,31 @@ impl<S: Scalar> Orientation<S> {
         self.after(&Orientation::from_turn(turn)).normalized()
     }
 
+    /// The turn, in world components, that makes this orientation of another.
+    ///
+    /// By the power series of the arc sine, after halving the angle until it converges fast.
+    pub fn turn_from(&self, other: &Orientation<S>) -> Vector3<S> {
+        /// Squared sine of half the angle for which the series below is exact to round-off.
+        const SMALL: f64 = 0.01;
+        const SERIES: [f64; 6] =
+            [1.0 / 6.0, 3.0 / 40.0, 15.0 / 336.0, 105.0 / 3456.0, 945.0 / 42240.0, 10395.0 / 599040.0];
+        let [a, b, c, d] = other.wxyz;
+        let [mut w, x, y, z] = self.after(&Orientation { wxyz: [a, -b, -c, -d] }).wxyz;
+        let mut axis = Vector3::new(x, y, z);
+        if w.value() < 0.0 {
+            (w, axis) = (-w, -axis);
+        }
+        let mut factor = 2.0;
+        while axis.dot(&axis).value() > SMALL {
+            let half = ((S::one() + w) * S::from(0.5)).sqrt();
+            axis /= half * S::from(2.0);
+            (w, factor) = (half, factor * 2.0);
+        }
+        let square = axis.dot(&axis);
+        let tail = SERIES.iter().rev().fold(S::zero(), |tail, &term| (tail + S::from(term)) * square);
+        axis * ((S::one() + tail) * S::from(factor))
+    }
+
     /// First `first`, then this.
     #[inline]
     fn after(&self, first: &Orientation<S>) -> Orientation<S> {
@@ -231,6 +256,15 @@ mod tests {
             assert!((orientation.to_world(&vector) - expected).norm() < tolerance, "{size}");
             assert!((orientation.to_body(&expected) - vector).norm() < tolerance, "{size}");
             assert!((orientation.length() - 1.0).abs() < tolerance, "{size}");
+        }
+    }
+
+    #[test]
+    fn the_turn_between_orientations_is_found() {
+        let from = Orientation::from_turn(&Vector3::new(0.4, 1.0, -2.0));
+        for size in [0.0, 1e-9, 0.1, 1.0, 2.0] {
+            let turn = turn() * size;
+            assert!((from.turned(&turn).turn_from(&from) - turn).norm() < 1e-14 * size.max(0.1), "{size}");
         }
     }
 

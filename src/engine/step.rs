@@ -1,6 +1,7 @@
 //! One communication step: cut into equal substeps, each island advanced on its own.
 
 use super::contact::{Impulse, Jacobian, Touch};
+use super::coupling;
 use super::problem::mixed::MixedProblem;
 use super::scalar::Scalar;
 use super::scheme::IslandStep;
@@ -19,7 +20,7 @@ pub const MAX_SUBSTEPS: f64 = 1e7;
 const SUBSTEP_SLACK: f64 = 1e-6;
 
 /// Scratch memory of a step, allocated once.
-pub struct Workspace<S> {
+pub struct Workspace<S: Scalar> {
     /// Acceleration without contact, by node.
     pub(super) acceleration: Vec<Vector3<S>>,
     /// Velocity of a node's centre for a unit impulse over the interval at hand, by node: the inverse mass.
@@ -47,6 +48,7 @@ pub struct Workspace<S> {
     pub(super) unknowns: Vec<S>,
     pub(super) solver: SolverScratch,
     pub(super) midpoint: MidpointScratch<S>,
+    pub(super) couplings: Vec<coupling::Scratch<S>>,
 }
 
 /// Proposed rotation of a body over an interval, in world components.
@@ -118,6 +120,7 @@ impl<S: Scalar> Workspace<S> {
             } else {
                 MidpointScratch::with_capacity(0, 0)
             },
+            couplings: vec![coupling::Scratch::new(); system.couplings.len()],
         }
     }
 }
@@ -129,25 +132,55 @@ pub fn advance<S: Solvable>(
     workspace: &mut Workspace<S>,
     duration: f64,
 ) -> Result<Quality, StepError> {
-    let step = state.parameters.step;
-    let needed = (duration / step - SUBSTEP_SLACK).ceil().max(1.0);
-    if needed > MAX_SUBSTEPS {
-        return Err(StepError::TooManySubsteps { duration, step, needed });
-    }
-    let substeps = needed as u32;
-    let length = duration / needed;
-    begin(state, duration, substeps);
-    for substep in 0..substeps {
-        let offset = f64::from(substep) * length;
-        for island in &system.islands {
-            IslandStep { system, island, state, workspace, length, offset, crowded: false }.run();
+    if system.couplings.is_empty() {
+        let (substeps, length) = cut(duration, state.parameters.step)?;
+        begin(state, duration, substeps);
+        for substep in 0..substeps {
+            let offset = f64::from(substep) * length;
+            for island in &system.islands {
+                IslandStep { system, island, state, workspace, length, offset, crowded: false }.run();
+            }
         }
+    } else {
+        advance_coupled(system, state, workspace, duration)?;
     }
     if !state.is_finite() {
         return Err(StepError::NotFinite);
     }
     let solved = state.step.residual <= system.settings.solver.tolerance;
     Ok(if solved { Quality::Solved } else { Quality::Inaccurate })
+}
+
+/// The same where a master moves some of the bodies: islands have windows of their own.
+fn advance_coupled<S: Solvable>(
+    system: &System,
+    state: &mut State<S>,
+    workspace: &mut Workspace<S>,
+    duration: f64,
+) -> Result<(), StepError> {
+    let (substeps, _) = cut(duration, state.parameters.step)?;
+    coupling::begin(system, state, &mut workspace.couplings, duration);
+    begin(state, duration, substeps);
+    for island in &system.islands {
+        let (ahead, span) = coupling::span(island, &workspace.couplings, duration);
+        let substeps = if island.iterates { 1 } else { substeps };
+        let length = span / f64::from(substeps);
+        for substep in 0..substeps {
+            let offset = ahead + f64::from(substep) * length;
+            IslandStep { system, island, state, workspace, length, offset, crowded: false }.run();
+        }
+    }
+    coupling::end(system, state, &workspace.couplings, duration);
+    Ok(())
+}
+
+/// Number and length of the substeps of a communication step.
+fn cut(duration: f64, step: f64) -> Result<(u32, f64), StepError> {
+    let needed = (duration / step - SUBSTEP_SLACK).ceil().max(1.0);
+    if needed > MAX_SUBSTEPS {
+        return Err(StepError::TooManySubsteps { duration, step, needed });
+    }
+    Ok((needed as u32, duration / needed))
 }
 
 fn begin<S: Scalar>(state: &mut State<S>, duration: f64, substeps: u32) {

@@ -1,6 +1,6 @@
 //! The constant part of a simulation: what is connected to what, shapes, laws, settings.
 
-use super::coupling::Coupling;
+use super::coupling::{Coupling, CouplingMode};
 use super::geometry::{NodeShape, Surface};
 use super::law::bristle::Bristle;
 use super::law::facets::Polygon;
@@ -140,6 +140,33 @@ pub struct Island {
     pub nodes: Vec<usize>,
     /// Indices of the contact pairs.
     pub contacts: Vec<usize>,
+    /// Indices of the couplings of its nodes.
+    pub couplings: Vec<usize>,
+    /// Whether the engine moves one of the nodes by itself.
+    pub has_own: bool,
+    /// Whether a master repeats steps until it agrees with one of them: contact then acts over the whole step at once.
+    pub iterates: bool,
+}
+
+impl Island {
+    fn empty() -> Island {
+        Island {
+            nodes: Vec::new(),
+            contacts: Vec::new(),
+            couplings: Vec::new(),
+            has_own: false,
+            iterates: false,
+        }
+    }
+
+    /// Finds out how its nodes are coupled.
+    fn couple(&mut self, nodes: &[Node], couplings: &[Coupling]) {
+        self.couplings = self.nodes.iter().filter_map(|&node| nodes[node].coupling).collect();
+        let modes = || self.couplings.iter().map(|&coupling| &couplings[coupling].mode);
+        self.has_own = self.couplings.len() < self.nodes.len()
+            || modes().any(|mode| matches!(mode, CouplingMode::Compliant(_)));
+        self.iterates = modes().any(|mode| matches!(mode, CouplingMode::Iterative));
+    }
 }
 
 impl System {
@@ -160,7 +187,10 @@ impl System {
             assert!(nodes[body].rotation.is_some(), "a body that carries a surface has a rotation");
             assert!(!is_midpoint, "the midpoint scheme has no surfaces that move");
         }
-        let islands = islands(nodes.len(), &surfaces, &contacts);
+        let mut islands = islands(nodes.len(), &surfaces, &contacts);
+        for island in &mut islands {
+            island.couple(&nodes, &couplings);
+        }
         System { settings, nodes, surfaces, contacts, couplings, islands }
     }
 
@@ -201,7 +231,7 @@ fn islands(nodes: usize, surfaces: &[Surface], contacts: &[ContactPair]) -> Vec<
         let leader = find(&leaders, node);
         if leader == node {
             places[node] = islands.len();
-            islands.push(Island { nodes: Vec::new(), contacts: Vec::new() });
+            islands.push(Island::empty());
         }
         places[node] = places[leader];
         islands[places[node]].nodes.push(node);

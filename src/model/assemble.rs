@@ -223,11 +223,7 @@ fn coupling_state(body: &Body, mode: &CouplingMode, gravity: Vector3<f64>) -> Co
     };
     // What is prescribed does not fall.
     let acceleration = if body.mass.is_finite() { gravity } else { Vector3::zeros() };
-    let mut state = CouplingState::new(given, acceleration, mass);
-    state.diagnosis.latency = match latency {
-        Latency::Auto => None,
-        Latency::Known(steps) => Some(steps),
-    };
+    let mut state = CouplingState::new(given, acceleration, mass, latency.given());
     state.diagnosis.shaping = shaping;
     state
 }

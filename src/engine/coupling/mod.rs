@@ -3,17 +3,24 @@
 //! The engine keeps for each of them what it believes its motion to be, runs the same contact problem as for its
 //! own bodies, and turns the impulses that come out into a force for the master to hold.
 
+mod guard;
+mod iterative;
+mod kinetic;
+mod latency;
+mod observer;
+mod position_rule;
+mod response;
+mod shaping;
 mod state;
+mod twist;
+mod window;
 
-pub use state::{CouplingState, Diagnosis, Motion, Twist, Wrench};
+pub use guard::{excess, restitution as guarded_restitution, take_back};
+pub use state::{CouplingState, Diagnosis, Motion};
+pub use twist::{Twist, Wrench};
+pub use window::{Scratch, begin, couple_initially, end, span};
 
-use super::solver::Solvable;
-use super::state::State;
-use super::system::System;
 use serde::{Deserialize, Serialize};
-
-/// Forces for the master to hold over its first step, of the given length.
-pub fn couple_initially<S: Solvable>(_system: &System, _state: &mut State<S>, _step: f64) {}
 
 /// How a body is coupled to its master.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,5 +1,7 @@
 //! What changes in a coupling, and so what a saved state holds of it.
 
+use super::kinetic::Memory;
+use super::twist::{Twist, Wrench};
 use crate::engine::rotation::Orientation;
 use crate::engine::scalar::Scalar;
 use nalgebra::Vector3;
@@ -18,24 +20,6 @@ pub struct Motion<S: Scalar> {
     pub angular_velocity: Vector3<S>,
 }
 
-/// A linear and an angular part of the same kind: displacement and turn, velocities, or accelerations.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Twist<S: Scalar> {
-    /// Of the centre.
-    pub linear: Vector3<S>,
-    /// World components.
-    pub angular: Vector3<S>,
-}
-
-/// Force and torque about the centre, world components.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Wrench<S: Scalar> {
-    /// Force.
-    pub force: Vector3<S>,
-    /// Torque.
-    pub torque: Vector3<S>,
-}
-
 /// One coupled body.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CouplingState<S: Scalar> {
@@ -49,6 +33,8 @@ pub struct CouplingState<S: Scalar> {
     pub acceleration: Twist<S>,
     /// How good the coupling is.
     pub diagnosis: Diagnosis<S>,
+    /// What the engine has seen of the master.
+    pub memory: Memory<S>,
 }
 
 /// How good a coupling is.
@@ -77,47 +63,60 @@ impl<S: Scalar> Motion<S> {
             angular_velocity: self.angular_velocity.map(convert),
         }
     }
-}
 
-impl<S: Scalar> Twist<S> {
-    /// Nothing.
-    pub fn zero() -> Twist<S> {
-        Twist { linear: Vector3::zeros(), angular: Vector3::zeros() }
+    /// After `dt` of a constant acceleration, whose part `weight` (1/2 if exact) of `dt^2` moves the body.
+    pub fn flown(&self, acceleration: &Twist<S>, dt: S, weight: S) -> Motion<S> {
+        let Twist { linear, angular } = acceleration;
+        let turn = (self.angular_velocity + angular * (dt * weight)) * dt;
+        Motion {
+            position: self.position + (self.velocity + linear * (dt * weight)) * dt,
+            velocity: self.velocity + linear * dt,
+            orientation: self.orientation.turned(&turn),
+            angular_velocity: self.angular_velocity + angular * dt,
+        }
     }
 
-    /// The same over another scalar type.
-    pub fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> Twist<T> {
-        Twist { linear: self.linear.map(convert), angular: self.angular.map(convert) }
-    }
-}
-
-impl<S: Scalar> Wrench<S> {
-    /// Nothing.
-    pub fn zero() -> Wrench<S> {
-        Wrench { force: Vector3::zeros(), torque: Vector3::zeros() }
+    /// Displaced and with other velocities.
+    pub fn shifted(&self, displacement: &Twist<S>, velocity: &Twist<S>) -> Motion<S> {
+        Motion {
+            position: self.position + displacement.linear,
+            velocity: self.velocity + velocity.linear,
+            orientation: self.orientation.turned(&displacement.angular),
+            angular_velocity: self.angular_velocity + velocity.angular,
+        }
     }
 
-    /// The same over another scalar type.
-    pub fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> Wrench<T> {
-        Wrench { force: self.force.map(convert), torque: self.torque.map(convert) }
+    /// Displacement and velocity against another motion.
+    pub fn from(&self, other: &Motion<S>) -> (Twist<S>, Twist<S>) {
+        let displacement = Twist {
+            linear: self.position - other.position,
+            angular: self.orientation.turn_from(&other.orientation),
+        };
+        let velocity = Twist {
+            linear: self.velocity - other.velocity,
+            angular: self.angular_velocity - other.angular_velocity,
+        };
+        (displacement, velocity)
     }
 }
 
 impl<S: Scalar> CouplingState<S> {
     /// Before the first step.
-    pub fn new(given: Motion<S>, gravity: Vector3<S>, mass: S) -> CouplingState<S> {
+    pub fn new(given: Motion<S>, gravity: Vector3<S>, mass: S, latency: Option<u8>) -> CouplingState<S> {
+        let acceleration = Twist { linear: gravity, angular: Vector3::zeros() };
         CouplingState {
             given,
             applied: Wrench::zero(),
             output: Wrench::zero(),
-            acceleration: Twist { linear: gravity, angular: Vector3::zeros() },
+            acceleration,
             diagnosis: Diagnosis {
-                latency: None,
+                latency,
                 mass,
                 energy_excess: S::zero(),
                 response_error: 0.0,
                 shaping: true,
             },
+            memory: Memory::new(given, acceleration, latency),
         }
     }
 
@@ -135,6 +134,7 @@ impl<S: Scalar> CouplingState<S> {
                 response_error: self.diagnosis.response_error,
                 shaping: self.diagnosis.shaping,
             },
+            memory: self.memory.map(convert),
         }
     }
 }

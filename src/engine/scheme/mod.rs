@@ -16,6 +16,7 @@ pub mod slip_end;
 pub mod time_of_impact;
 
 use super::contact::{Bodies, Impulse, Jacobian, Touch, assemble, near, pose, scales};
+use super::coupling;
 use super::geometry::Pose;
 use super::law::bounded::turn;
 use super::law::newton_impact::Bounce;
@@ -86,7 +87,9 @@ impl<S: Solvable> IslandStep<'_, S> {
         }
         match settings.scheme {
             Scheme::Midpoint { sweeps } => midpoint::run(self, sweeps),
-            Scheme::MoreauJean if settings.time_of_impact => time_of_impact::run(self),
+            Scheme::MoreauJean if settings.time_of_impact && !self.island.iterates => {
+                time_of_impact::run(self)
+            }
             Scheme::MoreauJean => moreau_jean::run(self, S::from(self.length)),
         }
     }
@@ -244,11 +247,28 @@ impl<S: Solvable> IslandStep<'_, S> {
 
     fn shift(&self, touch: &Touch<S>, rebound: Rebound) -> S {
         match rebound {
-            Rebound::Newton => {
-                newton_impact::shift(self.state.parameters.restitution[touch.contact], touch.normal_velocity)
-            }
+            Rebound::Newton => newton_impact::shift(self.restitution(touch), touch.normal_velocity),
             Rebound::None => S::zero(),
         }
+    }
+
+    /// Restitution of a contact, less what a coupling takes back from it.
+    #[inline]
+    fn restitution(&self, touch: &Touch<S>) -> S {
+        let restitution = self.state.parameters.restitution[touch.contact];
+        match self.system.nodes[touch.node].coupling {
+            None => restitution,
+            Some(index) => {
+                let excess = coupling::excess(self.system, self.state, index);
+                coupling::guarded_restitution(restitution, excess, self.impact_energy(touch))
+            }
+        }
+    }
+
+    /// Energy of the node's motion towards the surface.
+    fn impact_energy(&self, touch: &Touch<S>) -> S {
+        let speed = touch.normal_velocity;
+        self.state.parameters.mass[touch.node] * speed * speed * S::from(0.5)
     }
 
     fn propose_single(&mut self, index: usize, rebound: Rebound) {
@@ -429,6 +449,13 @@ impl<S: Solvable> IslandStep<'_, S> {
             let touch = &self.workspace.touches[index];
             let mean_velocity = (touch.velocity(self.state) + self.proposed_velocity(touch)) * S::from(0.5);
             record_impulse(self.state, touch, impulse, &mean_velocity);
+            if let Some(index) = self.system.nodes[touch.node].coupling
+                && touch.normal_velocity.value() < 0.0
+            {
+                let restitution = self.state.parameters.restitution[touch.contact];
+                let energy = self.impact_energy(touch);
+                coupling::take_back(self.system, self.state, index, restitution, energy);
+            }
         }
         if !self.state.memories.is_empty() && dt.value() > 0.0 {
             friction::remember(self, dt);

@@ -18,7 +18,8 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     step.accept(dt);
     step.record_modes();
     step.record_penetration();
-    if step.system.settings.correction {
+    // A master that iterates has its own positions.
+    if step.system.settings.correction && !step.island.iterates {
         super::correction::lift_out(step);
     }
 }

@@ -1,0 +1,89 @@
+//! The ledger of energy: what the forces held by the master did, against what the impulses of the contact should have
+//! done. A surplus is taken from the rebound of the next impact: `e'^2 = e^2 - 2 E / (m u^2)`.
+
+use super::CouplingMode;
+use crate::engine::scalar::Scalar;
+use crate::engine::state::State;
+use crate::engine::system::System;
+use serde::{Deserialize, Serialize};
+
+/// Work that is not settled yet.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ledger<S: Scalar> {
+    /// Work that the contact should do in the last two windows, newest first.
+    pub due: [S; 2],
+    /// Surplus while an impulse is not fully delivered.
+    pending: S,
+    /// Settlements to come that do not count, because the coupling was just learned anew.
+    void: u8,
+}
+
+impl<S: Scalar> Ledger<S> {
+    /// Nothing done, nothing due.
+    pub fn new() -> Ledger<S> {
+        Ledger { due: [S::zero(); 2], pending: S::zero(), void: 0 }
+    }
+
+    /// The same over another scalar type.
+    pub fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> Ledger<T> {
+        Ledger { due: self.due.map(convert), pending: convert(self.pending), void: self.void }
+    }
+
+    /// Leaves settlements out until `windows` of them have come and gone.
+    pub fn void(&mut self, windows: u8) {
+        self.void = windows;
+    }
+
+    /// Books the work done in a window. With nothing left to deliver, adds the surplus to the excess.
+    pub fn book(&mut self, done: S, latency: u8, settled: bool, excess: &mut S) {
+        self.pending += done - self.due[usize::from(latency)];
+        if !settled {
+            return;
+        }
+        if self.void > 0 {
+            self.void -= 1;
+            *excess = S::zero();
+        } else {
+            *excess += self.pending;
+        }
+        self.pending = S::zero();
+    }
+
+    /// Notes what the contact should do in the window to come.
+    pub fn expect(&mut self, work: S) {
+        self.due = [work, self.due[0]];
+    }
+}
+
+/// Restitution that takes `excess` from a rebound with the given energy before restitution, `m u^2 / 2`.
+pub fn restitution<S: Scalar>(restitution: S, excess: S, impact_energy: S) -> S {
+    if excess.value() <= 0.0 || impact_energy.value() <= 0.0 {
+        return restitution;
+    }
+    let square = restitution * restitution - excess / impact_energy;
+    if square.value() > 0.0 { square.sqrt() } else { S::zero() }
+}
+
+/// Energy that a coupling may take back from rebounds.
+pub fn excess<S: Scalar>(system: &System, state: &State<S>, index: usize) -> S {
+    match &system.couplings[index].mode {
+        CouplingMode::Kinetic(settings) if settings.guard => state.couplings[index].diagnosis.energy_excess,
+        _ => S::zero(),
+    }
+}
+
+/// Notes what an impact has taken back.
+pub fn take_back<S: Scalar>(
+    system: &System,
+    state: &mut State<S>,
+    index: usize,
+    restitution: S,
+    impact_energy: S,
+) {
+    let excess = excess(system, state, index);
+    if excess.value() > 0.0 {
+        let most = restitution * restitution * impact_energy;
+        let taken = if excess.value() < most.value() { excess } else { most };
+        state.couplings[index].diagnosis.energy_excess -= taken;
+    }
+}

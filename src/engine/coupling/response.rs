@@ -1,0 +1,180 @@
+//! How a body answers to a change of force, against what its mass makes expect.
+//!
+//! - An answer that is off by the same factor again and again is a wrong mass, and the mass is corrected.
+//! - After an impact a spring pulls back: `a` follows the displacement, `d2a = -omega^2 d2q` in second differences, in
+//!   which the motion of its other end drops out. Where `H omega` is too large for the force of one window to be shaped
+//!   by what was seen in the last, shaping and adaptation give up.
+
+use super::kinetic::Window;
+use crate::engine::scalar::{Scalar, length};
+use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
+
+/// What is known of the response.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Response<S: Scalar> {
+    /// By how much the body responds as if it were heavier than the model says.
+    pub mass_factor: S,
+    /// The same for its inertia.
+    pub inertia_factor: S,
+    /// Whether a spring at the body is too stiff for the communication step.
+    pub stiff: bool,
+    /// Windows since the mass was corrected, and by what.
+    since: u32,
+    ratio: f64,
+    /// Acceleration besides contact, position and acceleration by contact in the last two windows, newest first.
+    trail: [Sample<S>; 2],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Sample<S: Scalar> {
+    besides: Vector3<S>,
+    position: Vector3<S>,
+    contact: Vector3<S>,
+}
+
+/// What a window has told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lesson {
+    /// The mass was corrected: what was seen besides contact does not count.
+    pub corrected: bool,
+    /// By an impact: its second half has to make up for the first.
+    pub by_impact: bool,
+}
+
+/// Changes of force that make less than this times the expected acceleration do not tell.
+const TELLING: f64 = 3.0;
+/// Those that make more are impacts.
+const IMPACT: f64 = 20.0;
+/// Ratios within this of 1 are left alone.
+const DEAD_BAND: f64 = 0.05;
+/// A body that responds with less than this part does not respond.
+const LEAST: f64 = 0.1;
+/// Bounds of one correction.
+const CORRECTION: (f64, f64) = (0.25, 4.0);
+/// Windows within which two corrections belong to the same impact.
+const SAME_IMPACT: u32 = 3;
+/// Largest `(H omega)^2` for which shaping helps.
+const STIFF: f64 = 0.03;
+
+impl<S: Scalar> Response<S> {
+    /// As the model says.
+    pub fn new() -> Response<S> {
+        let nothing =
+            Sample { besides: Vector3::zeros(), position: Vector3::zeros(), contact: Vector3::zeros() };
+        Response {
+            mass_factor: S::one(),
+            inertia_factor: S::one(),
+            stiff: false,
+            since: u32::MAX,
+            ratio: 1.0,
+            trail: [nothing; 2],
+        }
+    }
+
+    /// The same over another scalar type.
+    pub fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> Response<T> {
+        Response {
+            mass_factor: convert(self.mass_factor),
+            inertia_factor: convert(self.inertia_factor),
+            stiff: self.stiff,
+            since: self.since,
+            ratio: self.ratio,
+            trail: self.trail.each_ref().map(|sample| Sample {
+                besides: sample.besides.map(convert),
+                position: sample.position.map(convert),
+                contact: sample.contact.map(convert),
+            }),
+        }
+    }
+
+    /// Looks at the last window: the acceleration `surprise` that came besides the one expected, and the change of the
+    /// acceleration that the contact force makes. Returns what was learned and the error of the response.
+    pub fn see(
+        &mut self,
+        surprise: &Vector3<S>,
+        change: &Vector3<S>,
+        expected: &Vector3<S>,
+        adapt: bool,
+        latency: u8,
+    ) -> (Lesson, Option<f64>) {
+        self.since = self.since.saturating_add(1);
+        let mut lesson = Lesson { corrected: false, by_impact: false };
+        let (size, usual) = (length(change).value(), length(expected).value().max(1e-9));
+        if self.stiff || size <= TELLING * usual {
+            return (lesson, None);
+        }
+        let ratio = S::one() + surprise.dot(change) / change.dot(change);
+        let off = ratio.value() - 1.0;
+        let error = length(surprise).value() / size;
+        if adapt && off.abs() > DEAD_BAND {
+            let again = self.since <= SAME_IMPACT + u32::from(latency);
+            if again && off * (self.ratio - 1.0) < 0.0 {
+                self.give_up();
+            } else if ratio.value() > LEAST {
+                self.mass_factor /= clamp(ratio);
+                (self.since, self.ratio) = (0, ratio.value());
+                lesson = Lesson { corrected: true, by_impact: size > IMPACT * usual };
+            }
+        }
+        (lesson, Some(error))
+    }
+
+    /// The same for turning, without a look at springs.
+    pub fn see_turning(&mut self, surprise: &Vector3<S>, change: &Vector3<S>, expected: &Vector3<S>) -> bool {
+        let usual = length(expected).value().max(1e-9);
+        if self.stiff || length(change).value() <= IMPACT * usual {
+            return false;
+        }
+        let ratio = S::one() + surprise.dot(change) / change.dot(change);
+        let corrected = (ratio.value() - 1.0).abs() > DEAD_BAND && ratio.value() > LEAST;
+        if corrected {
+            self.inertia_factor /= clamp(ratio);
+        }
+        corrected
+    }
+
+    /// Looks for a stiff spring: `besides` contact and `by contact` are the mean accelerations of the window.
+    pub fn see_spring(
+        &mut self,
+        window: &Window<S>,
+        besides: Vector3<S>,
+        contact: Vector3<S>,
+        expected: &Vector3<S>,
+        error: Option<f64>,
+        latency: u8,
+    ) {
+        let position = (window.before.position + window.after.position) * S::from(0.5);
+        let newest = Sample { besides, position, contact };
+        let [last, first] = self.trail;
+        self.trail = [newest, last];
+        let settled = self.since > SAME_IMPACT + u32::from(latency);
+        if self.stiff || !settled || error.is_some_and(|error| error > DEAD_BAND) {
+            return;
+        }
+        let bend = |of: fn(&Sample<S>) -> Vector3<S>| of(&newest) - of(&last) * S::from(2.0) + of(&first);
+        let (acceleration, displacement) = (bend(|sample| sample.besides), bend(|sample| sample.position));
+        let jump = length(&(newest.contact - last.contact))
+            .value()
+            .max(length(&(last.contact - first.contact)).value());
+        let h = window.length;
+        let moved = length(&displacement).value();
+        // Only an impact bends the path enough.
+        if jump <= IMPACT * length(expected).value() || moved <= 0.25 * h * h * jump {
+            return;
+        }
+        if -acceleration.dot(&displacement).value() / (moved * moved) * h * h > STIFF {
+            self.give_up();
+        }
+    }
+
+    fn give_up(&mut self) {
+        self.stiff = true;
+        (self.mass_factor, self.inertia_factor) = (S::one(), S::one());
+    }
+}
+
+fn clamp<S: Scalar>(ratio: S) -> S {
+    let (least, most) = CORRECTION;
+    if (least..=most).contains(&ratio.value()) { ratio } else { S::from(ratio.value().clamp(least, most)) }
+}

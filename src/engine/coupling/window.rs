@@ -1,0 +1,280 @@
+//! One communication step of the coupled bodies: before it they are put where contact is to act on them, after it what
+//! contact has done becomes the force for the master.
+
+use super::kinetic::{self, Start};
+use super::latency;
+use super::state::Motion;
+use super::twist::{Mobility, Twist, Wrench};
+use super::{CouplingMode, Latency, iterative};
+use crate::engine::geometry::NodeShape;
+use crate::engine::rotation::{FreeRotation, Orientation};
+use crate::engine::scalar::Scalar;
+use crate::engine::solver::Solvable;
+use crate::engine::state::{ContactMode, State};
+use crate::engine::step::{Workspace, advance};
+use crate::engine::system::{Island, System};
+use nalgebra::Vector3;
+
+/// What a coupled body needs during a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Scratch<S: Scalar> {
+    start: Start<S>,
+    mobility: Mobility<S>,
+    /// Mass and inertia as the model says; during the step they are those by which the body responds.
+    mass: S,
+    inertia: Option<Vector3<S>>,
+}
+
+impl<S: Scalar> Scratch<S> {
+    /// Not used yet.
+    pub fn new() -> Scratch<S> {
+        let nowhere = Motion {
+            position: Vector3::zeros(),
+            velocity: Vector3::zeros(),
+            orientation: Orientation::identity(),
+            angular_velocity: Vector3::zeros(),
+        };
+        Scratch {
+            start: Start { shadow: nowhere, foretold: nowhere, ahead: 0.0, span: 0.0 },
+            mobility: Mobility { mass: S::one(), rotation: None },
+            mass: S::one(),
+            inertia: None,
+        }
+    }
+}
+
+/// Time between the present and the window over which an island is moved, and its length.
+pub fn span<S: Scalar>(island: &Island, scratch: &[Scratch<S>], duration: f64) -> (f64, f64) {
+    let windows = island.couplings.iter().map(|&coupling| &scratch[coupling].start);
+    windows.fold((0.0, duration), |(ahead, span), start| (start.ahead.max(ahead), start.span.max(span)))
+}
+
+/// Learns from the last window and puts coupled bodies at the start of the next.
+pub fn begin<S: Scalar>(system: &System, state: &mut State<S>, scratch: &mut [Scratch<S>], duration: f64) {
+    for island in system.islands.iter().filter(|island| !island.couplings.is_empty()) {
+        let latency = find_latency(system, state, island);
+        for &index in &island.couplings {
+            let coupling = &system.couplings[index];
+            match &coupling.mode {
+                CouplingMode::Kinetic(settings) => {
+                    let mobility = response(system, state, index, &state.couplings[index].memory.before());
+                    let given = state.couplings[index].given;
+                    if let Some(window) = state.couplings[index].memory.window(&given, mobility) {
+                        let is_open = !state.couplings[index].memory.latency.known;
+                        let found = if is_open { latency } else { None };
+                        kinetic::observe(&mut state.couplings[index], settings, window, found);
+                    }
+                    begin_kinetic(system, state, scratch, index, duration, island.has_own);
+                }
+                CouplingMode::Iterative => {
+                    iterative::begin(system, state, index, duration);
+                    let shadow = motion(system, state, coupling.node);
+                    scratch[index] = Scratch {
+                        start: Start { shadow, foretold: shadow, ahead: 0.0, span: duration },
+                        ..declared(system, state, index)
+                    };
+                }
+                CouplingMode::Compliant(_) => {}
+            }
+        }
+    }
+}
+
+/// The latency that one of the bodies of an island has made clear.
+fn find_latency<S: Scalar>(system: &System, state: &mut State<S>, island: &Island) -> Option<u8> {
+    let mut found = None;
+    for &index in &island.couplings {
+        let mobility = response(system, state, index, &state.couplings[index].memory.before());
+        let coupling = &mut state.couplings[index];
+        let memory = &mut coupling.memory;
+        if memory.latency.known {
+            found = found.or(Some(memory.latency.windows));
+        } else if mobility.mass.value().is_finite()
+            && let Some(window) = memory.window(&coupling.given, mobility)
+        {
+            found = found.or(latency::detect(memory, &window));
+        }
+    }
+    found
+}
+
+fn begin_kinetic<S: Scalar>(
+    system: &System,
+    state: &mut State<S>,
+    scratch: &mut [Scratch<S>],
+    index: usize,
+    duration: f64,
+    in_step: bool,
+) {
+    let node = system.couplings[index].node;
+    let rotation = system.nodes[node].rotation;
+    let told = Wrench {
+        force: state.inputs[node].at(0.5 * duration),
+        torque: rotation.map_or(Vector3::zeros(), |rotation| state.torques[rotation].at(0.5 * duration)),
+    };
+    let given = state.couplings[index].given;
+    let mobility = response(system, state, index, &given);
+    let start =
+        kinetic::start(&mut state.couplings[index].memory, &given, &mobility, told, duration, in_step);
+    let mobility = response(system, state, index, &start.shadow);
+    scratch[index] = Scratch { start, mobility, ..declared(system, state, index) };
+    let coupling = &mut state.couplings[index];
+    coupling.acceleration = coupling.memory.expect(start.ahead + 0.5 * start.span);
+    state.parameters.mass[node] = mobility.mass;
+    if let (Some(rotation), Some((_, inertia))) = (rotation, mobility.rotation) {
+        state.parameters.inertia[rotation] = inertia;
+    }
+    place(system, state, node, &start.shadow);
+}
+
+/// Mass and inertia as the model says.
+fn declared<S: Scalar>(system: &System, state: &State<S>, index: usize) -> Scratch<S> {
+    let node = system.couplings[index].node;
+    Scratch {
+        mass: state.parameters.mass[node],
+        inertia: system.nodes[node].rotation.map(|rotation| state.parameters.inertia[rotation]),
+        ..Scratch::new()
+    }
+}
+
+/// How a body responds to forces at a motion.
+fn response<S: Scalar>(system: &System, state: &State<S>, index: usize, motion: &Motion<S>) -> Mobility<S> {
+    let node = system.couplings[index].node;
+    let response = &state.couplings[index].memory.response;
+    Mobility {
+        mass: state.parameters.mass[node] * response.mass_factor,
+        rotation: system.nodes[node].rotation.map(|rotation| {
+            (motion.orientation, state.parameters.inertia[rotation] * response.inertia_factor)
+        }),
+    }
+}
+
+/// The motion of a body.
+pub fn motion<S: Scalar>(system: &System, state: &State<S>, node: usize) -> Motion<S> {
+    let centre = &state.nodes[node];
+    let turning = system.nodes[node].rotation.map(|rotation| &state.rotations[rotation]);
+    Motion {
+        position: centre.position,
+        velocity: centre.velocity,
+        orientation: turning.map_or_else(Orientation::identity, |turning| turning.orientation),
+        angular_velocity: turning.map_or_else(Vector3::zeros, |turning| turning.angular_velocity),
+    }
+}
+
+/// Puts a body into a motion.
+pub fn place<S: Scalar>(system: &System, state: &mut State<S>, node: usize, motion: &Motion<S>) {
+    let centre = &mut state.nodes[node];
+    (centre.position, centre.velocity) = (motion.position, motion.velocity);
+    if let Some(rotation) = system.nodes[node].rotation {
+        let turning = &mut state.rotations[rotation];
+        (turning.orientation, turning.angular_velocity) = (motion.orientation, motion.angular_velocity);
+    }
+}
+
+/// Makes forces of what contact has done over the window.
+pub fn end<S: Scalar>(system: &System, state: &mut State<S>, scratch: &[Scratch<S>], duration: f64) {
+    for island in system.islands.iter().filter(|island| !island.couplings.is_empty()) {
+        for &index in &island.couplings {
+            let node = system.couplings[index].node;
+            let impulse = impulse(system, state, node);
+            match &system.couplings[index].mode {
+                CouplingMode::Kinetic(settings) => {
+                    let Scratch { start, mobility, mass, inertia } = &scratch[index];
+                    let contact = (!impulse.is_zero()).then(|| effect(system, state, index, start));
+                    let is_closed = |&contact: &usize| state.contacts[contact].mode != ContactMode::Open;
+                    let resting = island.contacts.iter().any(is_closed);
+                    let end = motion(system, state, node);
+                    let outcome = kinetic::Outcome { end, contact, impulse, resting };
+                    kinetic::finish(&mut state.couplings[index], settings, start, mobility, &outcome);
+                    state.parameters.mass[node] = *mass;
+                    if let (Some(rotation), Some(inertia)) = (system.nodes[node].rotation, *inertia) {
+                        state.parameters.inertia[rotation] = inertia;
+                    }
+                }
+                CouplingMode::Iterative => iterative::end(system, state, index, impulse, duration),
+                CouplingMode::Compliant(_) => {}
+            }
+        }
+    }
+}
+
+/// Impulse of the contacts of a body over the window.
+fn impulse<S: Scalar>(system: &System, state: &State<S>, node: usize) -> Wrench<S> {
+    let turning = system.nodes[node].rotation.map(|rotation| state.rotations[rotation].contact_impulse);
+    Wrench { force: state.nodes[node].contact_impulse, torque: turning.unwrap_or_else(Vector3::zeros) }
+}
+
+/// Displacement and velocity at the end of the window against those without contact, in the engine's own substeps.
+fn effect<S: Scalar>(
+    system: &System,
+    state: &State<S>,
+    index: usize,
+    start: &Start<S>,
+) -> (Twist<S>, Twist<S>) {
+    let node = system.couplings[index].node;
+    let rotation = system.nodes[node].rotation;
+    let theta = system.settings.theta;
+    let acceleration = state.couplings[index].acceleration;
+    let mut free = start.shadow;
+    let length = start.span / f64::from(state.step.substeps);
+    let h = S::from(length);
+    for substep in 0..state.step.substeps {
+        let at = start.ahead + (f64::from(substep) + theta) * length;
+        let linear = acceleration.linear + state.inputs[node].at(at) / state.parameters.mass[node];
+        free.position += (free.velocity + linear * (h * S::from(theta))) * h;
+        free.velocity += linear * h;
+        if let Some(rotation) = rotation {
+            let turning = FreeRotation {
+                orientation: free.orientation,
+                angular_velocity: free.angular_velocity,
+                inertia: state.parameters.inertia[rotation],
+                torque: state.torques[rotation].at(at),
+                acceleration: Some(acceleration.angular),
+            };
+            let (mean, end) = turning.over(h);
+            free.orientation = free.orientation.turned(&(mean * h));
+            free.angular_velocity = end;
+        }
+    }
+    motion(system, state, node).from(&free)
+}
+
+/// Forces for the master to hold over its first step, of the given length.
+pub fn couple_initially<S: Solvable>(system: &System, state: &mut State<S>, step: f64) {
+    if system.couplings.is_empty() {
+        return;
+    }
+    guess_acceleration(system, state);
+    let mut trial = state.clone();
+    for coupling in &mut trial.couplings {
+        coupling.memory.latency.windows = 0;
+    }
+    // What cannot be stepped is told by the first step.
+    if advance(system, &mut trial, &mut Workspace::new(system), step).is_err() {
+        return;
+    }
+    for (coupling, tried) in state.couplings.iter_mut().zip(&trial.couplings) {
+        coupling.output = tried.output;
+        coupling.memory.take_first(&tried.memory);
+    }
+}
+
+/// Acceleration with which the observers of a coupled body start.
+fn guess_acceleration<S: Scalar>(system: &System, state: &mut State<S>) {
+    for (coupling, entry) in state.couplings.iter_mut().zip(&system.couplings) {
+        // What carries a surface mostly rests on something.
+        let falls = !matches!(system.nodes[entry.node].shape, NodeShape::Surface);
+        let linear = if falls { state.parameters.gravity } else { Vector3::zeros() };
+        coupling.memory.guess(Twist { linear, angular: Vector3::zeros() });
+    }
+}
+
+impl Latency {
+    /// As far as it is given.
+    pub fn given(self) -> Option<u8> {
+        match self {
+            Latency::Auto => None,
+            Latency::Known(windows) => Some(windows),
+        }
+    }
+}
