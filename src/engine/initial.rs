@@ -11,7 +11,7 @@ pub const START_PENETRATION_TOLERANCE: f64 = 1e-9;
 pub const ORIENTATION_TOLERANCE: f64 = 1e-3;
 
 /// The same for orientations that a master gives: they come out of its integrator.
-pub const GIVEN_ORIENTATION_TOLERANCE: f64 = 0.1;
+const GIVEN_ORIENTATION_TOLERANCE: f64 = 0.1;
 
 /// Why a simulation cannot start.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -27,8 +27,8 @@ pub use coupling::{
 pub use energy::mechanical_energy;
 pub use geometry::{NodeShape, Surface, SurfaceShape};
 pub use initial::{
-    GIVEN_ORIENTATION_TOLERANCE, GivenFault, ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, StartFault,
-    check_given, check_start, scale_given, take_given_motion,
+    GivenFault, ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, StartFault, check_given, check_start,
+    scale_given, take_given_motion,
 };
 pub use problem::block_matrix::{Block, BlockMatrix};
 pub use problem::boxed::BoxedProblem;

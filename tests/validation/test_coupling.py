@@ -85,7 +85,7 @@ def test_saved_states_hold_what_the_master_gave(fmu):
         ahead = one.steps(0, 20, 1e-3, names)
         one.set_named({"ball.r[3]": 3.0, "ball.v[3]": 0.0})
         one.steps(20, 22, 1e-3, names)
-        restored = one.deserializeFMUstate(one.serializeFMUstate(state))
+        restored = one.deSerializeFMUstate(one.serializeFMUstate(state))
         one.setFMUstate(restored)
         assert one.real("ball.r[3]", "ball.v[3]") == [0.21, -5.0]
         assert one.steps(0, 20, 1e-3, names) == ahead
