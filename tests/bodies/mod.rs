@@ -31,6 +31,7 @@ impl Scene {
             correction: true,
             allow_initial_penetration: false,
             solver: SolverSettings { choice: SolverChoice::Auto, tolerance: 1e-10, max_iterations: 1000 },
+            warm_start: true,
         };
         let gravity = Vector3::new(0.0, 0.0, -gravity);
         Scene {
@@ -58,6 +59,7 @@ impl Scene {
                 contacts: Vec::new(),
                 memories: Vec::new(),
                 couplings: Vec::new(),
+                guesses: Vec::new(),
                 step: StepRecord::none(),
             },
         }
@@ -106,7 +108,7 @@ impl Scene {
             orientation: Orientation::identity(),
             angular_velocity: Vector3::zeros(),
         };
-        self.state.couplings.push(CouplingState::new(given, Vector3::zeros(), mass));
+        self.state.couplings.push(CouplingState::new(given, Vector3::zeros(), mass, Some(0)));
         let shape = SurfaceShape::Plane { position: Vector3::z() * height, normal: Vector3::z() };
         self.surfaces.push(Surface { shape, body: Some(body) });
         (body, self.surfaces.len() - 1)

@@ -61,6 +61,8 @@ pub struct Memory<S: Scalar> {
     behind: bool,
     /// Whether a contact of the body was closed there.
     resting: bool,
+    /// Whether the forces sent last leave nothing to deliver, newest first.
+    settles: [bool; 2],
     ledger: Ledger<S>,
 }
 
@@ -94,6 +96,8 @@ pub struct Start<S: Scalar> {
     pub span: f64,
 }
 
+/// Velocities left to deliver below this part of the body's are rounding.
+const SETTLED: f64 = 1e-9;
 /// How planned lengths of windows follow shorter ones.
 const PLAN_MEMORY: f64 = 0.8;
 
@@ -145,6 +149,7 @@ impl<S: Scalar> Memory<S> {
             hold: 0,
             behind: false,
             resting: false,
+            settles: [true; 2],
             ledger: Ledger::new(),
         }
     }
@@ -171,6 +176,7 @@ impl<S: Scalar> Memory<S> {
             hold: self.hold,
             behind: self.behind,
             resting: self.resting,
+            settles: self.settles,
             ledger: self.ledger.map(convert),
         }
     }
@@ -306,8 +312,7 @@ pub fn observe<S: Scalar>(
     let half = S::from(0.5);
     let done = contact.force.dot(&((window.before.velocity + window.after.velocity) * half)) * h
         + contact.torque.dot(&((window.before.angular_velocity + window.after.angular_velocity) * half)) * h;
-    let speed = 1.0 + length(&window.after.velocity).value();
-    let settled = memory.hold == 0 && length(&memory.velocity.linear).value() < 1e-9 * speed;
+    let settled = memory.hold == 0 && memory.settles[late];
     memory.ledger.book(done, windows, settled, &mut coupling.diagnosis.energy_excess);
     memory.acted = contact;
     if let Some(error) = error {
@@ -426,6 +431,8 @@ pub fn finish<S: Scalar>(
     memory.ledger.expect(work);
     memory.target = end;
     memory.resting = resting;
+    let speed = 1.0 + length(&end.velocity).value();
+    memory.settles = [length(&memory.velocity.linear).value() < SETTLED * speed, memory.settles[0]];
     memory.sent = [output, memory.sent[0]];
     memory.clock += memory.length;
     memory.made = memory.made.saturating_add(1);
