@@ -8,7 +8,7 @@ use super::scheme::IslandStep;
 use super::scheme::midpoint::MidpointScratch;
 use super::solver::{Solvable, SolverScratch};
 use super::state::{ContactRecord, State, StepRecord};
-use super::system::{Scheme, System};
+use super::system::{Island, Scheme, System};
 use nalgebra::Vector3;
 use thiserror::Error;
 
@@ -49,6 +49,8 @@ pub struct Workspace<S: Scalar> {
     pub(super) solver: SolverScratch,
     pub(super) midpoint: MidpointScratch<S>,
     pub(super) couplings: Vec<coupling::Scratch<S>>,
+    /// State of a window on trial; made when there is the first one.
+    trial: Option<Box<State<S>>>,
 }
 
 /// Proposed rotation of a body over an interval, in world components.
@@ -121,6 +123,7 @@ impl<S: Scalar> Workspace<S> {
                 MidpointScratch::with_capacity(0, 0)
             },
             couplings: vec![coupling::Scratch::new(); system.couplings.len()],
+            trial: None,
         }
     }
 }
@@ -162,16 +165,36 @@ fn advance_coupled<S: Solvable>(
     coupling::begin(system, state, &mut workspace.couplings, duration);
     begin(state, duration, substeps);
     for island in &system.islands {
-        let (ahead, span) = coupling::span(island, &workspace.couplings, duration);
-        let substeps = if island.iterates { 1 } else { substeps };
-        let length = span / f64::from(substeps);
-        for substep in 0..substeps {
-            let offset = ahead + f64::from(substep) * length;
-            IslandStep { system, island, state, workspace, length, offset, crowded: false }.run();
+        let window = coupling::span(system, state, island, &mut workspace.couplings, duration, substeps);
+        advance_island(system, island, state, workspace, window);
+    }
+    for island in &system.islands {
+        if coupling::onward(system, state, island, &mut workspace.couplings, duration) {
+            let mut trial = workspace.trial.take().unwrap_or_else(|| Box::new(state.clone()));
+            State::clone_from(&mut trial, state);
+            let substeps = workspace.couplings[island.couplings[0]].substeps;
+            advance_island(system, island, &mut trial, workspace, (duration, duration, substeps));
+            workspace.trial = Some(trial);
         }
     }
     coupling::end(system, state, &workspace.couplings, duration);
     Ok(())
+}
+
+/// Advances an island over a window that starts `ahead` of the present.
+fn advance_island<S: Solvable>(
+    system: &System,
+    island: &Island,
+    state: &mut State<S>,
+    workspace: &mut Workspace<S>,
+    (ahead, span, substeps): (f64, f64, u32),
+) {
+    state.step.substeps = state.step.substeps.max(substeps);
+    let length = span / f64::from(substeps);
+    for substep in 0..substeps {
+        let offset = ahead + f64::from(substep) * length;
+        IslandStep { system, island, state, workspace, length, offset, crowded: false }.run();
+    }
 }
 
 /// Number and length of the substeps of a communication step.

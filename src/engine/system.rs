@@ -142,6 +142,8 @@ pub struct Island {
     pub contacts: Vec<usize>,
     /// Indices of the couplings of its nodes.
     pub couplings: Vec<usize>,
+    /// Those by a spring inside the engine.
+    pub links: Vec<usize>,
     /// Whether the engine moves one of the nodes by itself.
     pub has_own: bool,
     /// Whether a master repeats steps until it agrees with one of them: contact then acts over the whole step at once.
@@ -154,6 +156,7 @@ impl Island {
             nodes: Vec::new(),
             contacts: Vec::new(),
             couplings: Vec::new(),
+            links: Vec::new(),
             has_own: false,
             iterates: false,
         }
@@ -162,10 +165,14 @@ impl Island {
     /// Finds out how its nodes are coupled.
     fn couple(&mut self, nodes: &[Node], couplings: &[Coupling]) {
         self.couplings = self.nodes.iter().filter_map(|&node| nodes[node].coupling).collect();
-        let modes = || self.couplings.iter().map(|&coupling| &couplings[coupling].mode);
-        self.has_own = self.couplings.len() < self.nodes.len()
-            || modes().any(|mode| matches!(mode, CouplingMode::Compliant(_)));
-        self.iterates = modes().any(|mode| matches!(mode, CouplingMode::Iterative));
+        for &index in &self.couplings {
+            match couplings[index].mode {
+                CouplingMode::Kinetic(_) => {}
+                CouplingMode::Iterative => self.iterates = true,
+                CouplingMode::Compliant(_) => self.links.push(index),
+            }
+        }
+        self.has_own = self.couplings.len() < self.nodes.len() || !self.links.is_empty();
     }
 }
 

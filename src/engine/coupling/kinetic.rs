@@ -201,6 +201,52 @@ impl<S: Scalar> Memory<S> {
         }
     }
 
+    /// External force that the engine was told of for the last window.
+    pub fn told(&self) -> Wrench<S> {
+        self.told
+    }
+
+    /// Starts a window.
+    pub fn open(&mut self, given: Motion<S>, told: Wrench<S>, duration: f64) {
+        (self.before, self.told, self.length) = (given, told, duration);
+    }
+
+    /// Adds an impulse to what forces have yet to deliver to a mass. Returns all of it.
+    pub fn owe(&mut self, impulse: Vector3<S>, mass: S) -> Vector3<S> {
+        self.velocity.linear += impulse / mass;
+        self.velocity.linear * mass
+    }
+
+    /// Ends it with the force for the master.
+    pub fn close(&mut self, output: Wrench<S>) {
+        self.sent = [output, self.sent[0]];
+        self.clock += self.length;
+        self.made = self.made.saturating_add(1);
+    }
+
+    /// Learns from a window the accelerations besides contact and, once clear, the latency, but not how the body
+    /// responds. Returns how far the acceleration was from the one foretold, as a part of all there is.
+    pub fn observe_only(&mut self, window: &Window<S>, latency: Option<u8>) -> f64 {
+        self.seen = self.seen.saturating_add(1);
+        let is_new = latency.is_some_and(|windows| self.learn_latency(windows, window));
+        let contact = self.sent[usize::from(self.latency.windows)];
+        let observer = &self.observers[usize::from(self.latency.windows)];
+        let expected = observer.expect(window.middle, !self.response.stiff).linear;
+        let surprise = length(&(window.besides(&contact).linear - expected)).value();
+        let all = length(&expected).value() + length(&(contact.force / window.mobility.mass)).value();
+        self.see_besides(window, is_new);
+        if is_new || surprise <= f64::EPSILON * all { 0.0 } else { surprise / all }
+    }
+
+    fn see_besides(&mut self, window: &Window<S>, is_new: bool) {
+        for (observer, sent) in self.observers.iter_mut().zip(&self.sent) {
+            observer.see(window.besides(sent), window.middle);
+        }
+        if is_new {
+            self.observers[usize::from(self.latency.windows)].skip(window.middle);
+        }
+    }
+
     /// The window that the master has just made; none before the first one.
     pub fn window(&self, given: &Motion<S>, mobility: Mobility<S>) -> Option<Window<S>> {
         (self.made > 0).then_some(Window {
@@ -297,15 +343,12 @@ pub fn observe<S: Scalar>(
             memory.hold = 0;
         }
     }
-    for (late, observer) in memory.observers.iter_mut().enumerate() {
-        if corrected {
-            observer.skip(window.middle);
-        } else {
-            observer.see(window.besides(&memory.sent[late]), window.middle);
-        }
+    if corrected {
+        memory.observers.iter_mut().for_each(|observer| observer.skip(window.middle));
+    } else {
+        memory.see_besides(&window, is_new);
     }
     if is_new {
-        memory.observers[late].skip(window.middle);
         memory.ledger.void(1 + windows);
     }
     let h = S::from(window.length);
@@ -347,9 +390,7 @@ pub fn start<S: Scalar>(
         }
     }
     memory.planned = span;
-    memory.before = *given;
-    memory.told = told;
-    memory.length = duration;
+    memory.open(*given, told, duration);
     let shadow = if memory.hold > 0 {
         memory.hold -= 1;
         memory.target
@@ -421,10 +462,10 @@ pub fn finish<S: Scalar>(
     let response = mobility.acceleration(&output);
     (memory.displacement, memory.velocity) =
         if shaped { delivery.rest(&response) } else { (Twist::zero(), Twist::zero()) };
-    let is_quiet = output.force.iter().all(|component| component.value() == 0.0);
-    if settings.latency == super::Latency::Auto && is_quiet && mobility.mass.value().is_finite() {
+    if settings.latency == super::Latency::Auto && mobility.mass.value().is_finite() {
         let expected = memory.expect(start.ahead + 0.5 * start.span).linear;
-        let probe = latency::probe(memory.made, &expected, &start.shadow.velocity, start.span);
+        let velocity = &start.shadow.velocity;
+        let probe = latency::probe(memory.made, &response.linear, &expected, velocity, start.span);
         output.force += probe * mobility.mass;
     }
     let work = contact.map_or(S::zero(), |_| work_of_contact(&coupling.acceleration, start, mobility, &end));
@@ -433,9 +474,7 @@ pub fn finish<S: Scalar>(
     memory.resting = resting;
     let speed = 1.0 + length(&end.velocity).value();
     memory.settles = [length(&memory.velocity.linear).value() < SETTLED * speed, memory.settles[0]];
-    memory.sent = [output, memory.sent[0]];
-    memory.clock += memory.length;
-    memory.made = memory.made.saturating_add(1);
+    memory.close(output);
     coupling.output = output;
     coupling.diagnosis.latency = memory.latency.known.then_some(memory.latency.windows);
     coupling.diagnosis.mass = mobility.mass;

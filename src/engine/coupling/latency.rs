@@ -38,6 +38,8 @@ const PROBE_FROM: u32 = 2;
 const PROBE: [f64; 3] = [1.0, -2.0, 1.0];
 /// Size of the probe as a part of the acceleration, and of the change of velocity over a window.
 const PROBE_SIZE: (f64, f64) = (1e-6, 1e-9);
+/// Forces below this part of the probe are rounding.
+const QUIET: f64 = 1e-3;
 
 impl LatencyMemory {
     /// Given, or to be found out.
@@ -76,13 +78,20 @@ pub fn detect<S: Scalar>(memory: &mut Memory<S>, window: &Window<S>) -> Option<u
     Some(u8::from(part <= RESPONDS))
 }
 
-/// Acceleration of the probe in the window to come.
-pub fn probe<S: Scalar>(windows: u32, expected: &Vector3<S>, velocity: &Vector3<S>, span: f64) -> Vector3<S> {
+/// Acceleration of the probe in a window over which the contact force makes `response`: none unless that is rounding.
+pub fn probe<S: Scalar>(
+    windows: u32,
+    response: &Vector3<S>,
+    expected: &Vector3<S>,
+    velocity: &Vector3<S>,
+    span: f64,
+) -> Vector3<S> {
     let Some(&sign) = windows.checked_sub(PROBE_FROM).and_then(|index| PROBE.get(index as usize)) else {
         return Vector3::zeros();
     };
     let (fall, speed) = (length(expected).value(), length(velocity).value());
     let size = sign * (PROBE_SIZE.0 * fall + PROBE_SIZE.1 * speed / span);
     let (direction, scale) = if fall > 0.0 { (expected, fall) } else { (velocity, speed) };
-    if scale > 0.0 { direction * S::from(size / scale) } else { Vector3::zeros() }
+    let is_quiet = length(response).value() <= QUIET * size.abs();
+    if scale > 0.0 && is_quiet { direction * S::from(size / scale) } else { Vector3::zeros() }
 }

@@ -3,6 +3,7 @@
 //! The engine keeps for each of them what it believes its motion to be, runs the same contact problem as for its
 //! own bodies, and turns the impulses that come out into a force for the master to hold.
 
+mod compliant;
 mod guard;
 mod iterative;
 mod kinetic;
@@ -18,7 +19,7 @@ mod window;
 pub use guard::{excess, restitution as guarded_restitution, take_back};
 pub use state::{CouplingState, Diagnosis, Motion};
 pub use twist::{Twist, Wrench};
-pub use window::{Scratch, begin, couple_initially, end, span};
+pub use window::{Scratch, begin, couple_initially, end, onward, span};
 
 use serde::{Deserialize, Serialize};
 

@@ -1,11 +1,12 @@
 //! One communication step of the coupled bodies: before it they are put where contact is to act on them, after it what
 //! contact has done becomes the force for the master.
 
+use super::compliant::Mirror;
 use super::kinetic::{self, Start};
 use super::latency;
 use super::state::Motion;
 use super::twist::{Mobility, Twist, Wrench};
-use super::{CouplingMode, Latency, iterative};
+use super::{CouplingMode, Latency, compliant, iterative};
 use crate::engine::geometry::NodeShape;
 use crate::engine::rotation::{FreeRotation, Orientation};
 use crate::engine::scalar::Scalar;
@@ -20,6 +21,11 @@ use nalgebra::Vector3;
 pub struct Scratch<S: Scalar> {
     start: Start<S>,
     mobility: Mobility<S>,
+    /// Substeps of the window.
+    pub substeps: u32,
+    /// The master's end of a link: over the window, and after one on trial.
+    pub mirror: Mirror<S>,
+    tried: Option<Mirror<S>>,
     /// Mass and inertia as the model says; during the step they are those by which the body responds.
     mass: S,
     inertia: Option<Vector3<S>>,
@@ -37,16 +43,60 @@ impl<S: Scalar> Scratch<S> {
         Scratch {
             start: Start { shadow: nowhere, foretold: nowhere, ahead: 0.0, span: 0.0 },
             mobility: Mobility { mass: S::one(), rotation: None },
+            substeps: 1,
+            mirror: Mirror::new(),
+            tried: None,
             mass: S::one(),
             inertia: None,
         }
     }
 }
 
-/// Time between the present and the window over which an island is moved, and its length.
-pub fn span<S: Scalar>(island: &Island, scratch: &[Scratch<S>], duration: f64) -> (f64, f64) {
-    let windows = island.couplings.iter().map(|&coupling| &scratch[coupling].start);
-    windows.fold((0.0, duration), |(ahead, span), start| (start.ahead.max(ahead), start.span.max(span)))
+/// Time between the present and the window over which an island is moved, its length and its substeps.
+pub fn span<S: Scalar>(
+    system: &System,
+    state: &State<S>,
+    island: &Island,
+    scratch: &mut [Scratch<S>],
+    duration: f64,
+    substeps: u32,
+) -> (f64, f64, u32) {
+    let (mut ahead, mut span) = (0.0_f64, duration);
+    let mut needed = f64::from(if island.iterates { 1 } else { substeps });
+    for &index in &island.couplings {
+        let start = &scratch[index].start;
+        (ahead, span) = (ahead.max(start.ahead), span.max(start.span));
+        let coupling = &system.couplings[index];
+        if let CouplingMode::Compliant(link) = &coupling.mode {
+            needed = needed.max(compliant::substeps(link, state.parameters.mass[coupling.node], duration));
+        }
+    }
+    for &index in &island.couplings {
+        scratch[index].substeps = needed as u32;
+    }
+    (ahead, span, needed as u32)
+}
+
+/// Readies the links of an island for a window on trial. Returns whether there is one whose master needs it.
+pub fn onward<S: Scalar>(
+    system: &System,
+    state: &State<S>,
+    island: &Island,
+    scratch: &mut [Scratch<S>],
+    duration: f64,
+) -> bool {
+    let mut needed = false;
+    for &index in &island.couplings {
+        if let CouplingMode::Compliant(link) = &system.couplings[index].mode
+            && state.couplings[index].memory.latency.windows == 1
+        {
+            let mirror = scratch[index].mirror;
+            scratch[index].tried = Some(mirror);
+            scratch[index].mirror = compliant::onward(state, index, link, &mirror, duration);
+            needed = true;
+        }
+    }
+    needed
 }
 
 /// Learns from the last window and puts coupled bodies at the start of the next.
@@ -74,7 +124,17 @@ pub fn begin<S: Scalar>(system: &System, state: &mut State<S>, scratch: &mut [Sc
                         ..declared(system, state, index)
                     };
                 }
-                CouplingMode::Compliant(_) => {}
+                CouplingMode::Compliant(link) => {
+                    let is_open = !state.couplings[index].memory.latency.known;
+                    let found = if is_open { latency } else { None };
+                    let mirror = compliant::begin(system, state, index, link, found, duration);
+                    let shadow = motion(system, state, coupling.node);
+                    scratch[index] = Scratch {
+                        start: Start { shadow, foretold: shadow, ahead: 0.0, span: duration },
+                        mirror,
+                        ..declared(system, state, index)
+                    };
+                }
             }
         }
     }
@@ -84,7 +144,10 @@ pub fn begin<S: Scalar>(system: &System, state: &mut State<S>, scratch: &mut [Sc
 fn find_latency<S: Scalar>(system: &System, state: &mut State<S>, island: &Island) -> Option<u8> {
     let mut found = None;
     for &index in &island.couplings {
-        let mobility = response(system, state, index, &state.couplings[index].memory.before());
+        let mobility = match &system.couplings[index].mode {
+            CouplingMode::Compliant(link) => compliant::mobility(link),
+            _ => response(system, state, index, &state.couplings[index].memory.before()),
+        };
         let coupling = &mut state.couplings[index];
         let memory = &mut coupling.memory;
         if memory.latency.known {
@@ -179,8 +242,9 @@ pub fn end<S: Scalar>(system: &System, state: &mut State<S>, scratch: &[Scratch<
             let impulse = impulse(system, state, node);
             match &system.couplings[index].mode {
                 CouplingMode::Kinetic(settings) => {
-                    let Scratch { start, mobility, mass, inertia } = &scratch[index];
-                    let contact = (!impulse.is_zero()).then(|| effect(system, state, index, start));
+                    let Scratch { start, mobility, mass, inertia, substeps, .. } = &scratch[index];
+                    let contact =
+                        (!impulse.is_zero()).then(|| effect(system, state, index, start, *substeps));
                     let is_closed = |&contact: &usize| state.contacts[contact].mode != ContactMode::Open;
                     let resting = island.contacts.iter().any(is_closed);
                     let end = motion(system, state, node);
@@ -192,7 +256,14 @@ pub fn end<S: Scalar>(system: &System, state: &mut State<S>, scratch: &[Scratch<
                     }
                 }
                 CouplingMode::Iterative => iterative::end(system, state, index, impulse, duration),
-                CouplingMode::Compliant(_) => {}
+                CouplingMode::Compliant(link) => {
+                    // On trial the mirror of the window itself is kept aside.
+                    let (mirror, tried) = match &scratch[index].tried {
+                        None => (&scratch[index].mirror, None),
+                        Some(kept) => (kept, Some(&scratch[index].mirror)),
+                    };
+                    compliant::end(state, index, link, mirror, tried, duration);
+                }
             }
         }
     }
@@ -210,15 +281,16 @@ fn effect<S: Scalar>(
     state: &State<S>,
     index: usize,
     start: &Start<S>,
+    substeps: u32,
 ) -> (Twist<S>, Twist<S>) {
     let node = system.couplings[index].node;
     let rotation = system.nodes[node].rotation;
     let theta = system.settings.theta;
     let acceleration = state.couplings[index].acceleration;
     let mut free = start.shadow;
-    let length = start.span / f64::from(state.step.substeps);
+    let length = start.span / f64::from(substeps);
     let h = S::from(length);
-    for substep in 0..state.step.substeps {
+    for substep in 0..substeps {
         let at = start.ahead + (f64::from(substep) + theta) * length;
         let linear = acceleration.linear + state.inputs[node].at(at) / state.parameters.mass[node];
         free.position += (free.velocity + linear * (h * S::from(theta))) * h;

@@ -16,7 +16,7 @@ pub mod slip_end;
 pub mod time_of_impact;
 
 use super::contact::{Bodies, Impulse, Jacobian, Touch, assemble, near, pose, scales};
-use super::coupling;
+use super::coupling::{self, CouplingMode};
 use super::geometry::Pose;
 use super::law::bounded::turn;
 use super::law::newton_impact::Bounce;
@@ -75,12 +75,13 @@ impl<S: Solvable> IslandStep<'_, S> {
         let at = self.offset + weight * self.length;
         let parameters = &self.state.parameters;
         for &node in &self.island.nodes {
-            let field = match self.system.nodes[node].coupling {
-                None => parameters.gravity,
-                Some(coupling) => self.state.couplings[coupling].acceleration.linear,
+            let told = || self.state.inputs[node].at(at) / parameters.mass[node];
+            self.workspace.acceleration[node] = match self.system.nodes[node].coupling {
+                None => parameters.gravity + told(),
+                // What the master is known to apply acts at its end of the link.
+                Some(coupling) if self.island.links.contains(&coupling) => parameters.gravity,
+                Some(coupling) => self.state.couplings[coupling].acceleration.linear + told(),
             };
-            self.workspace.acceleration[node] =
-                field + self.state.inputs[node].at(at) / parameters.mass[node];
             if let Some(rotation) = self.system.nodes[node].rotation {
                 self.workspace.torque[rotation] = self.state.torques[rotation].at(at);
             }
@@ -145,12 +146,52 @@ impl<S: Solvable> IslandStep<'_, S> {
                 self.propose_turn(node, rotation, dt);
             }
         }
+        if !self.island.links.is_empty() {
+            self.propose_links(dt);
+        }
         match self.workspace.active[..] {
             [] => self.workspace.impulses.clear(),
             [only] if self.is_closed_form(only) => self.propose_single(only, rebound),
             _ => return self.propose_coupled(dt, rebound),
         }
         true
+    }
+
+    /// Takes springs to the master's side into the proposal.
+    #[inline(never)]
+    fn propose_links(&mut self, dt: S) {
+        for &index in &self.island.links {
+            let coupling = &self.system.couplings[index];
+            let CouplingMode::Compliant(link) = &coupling.mode else { continue };
+            let (node, theta) = (coupling.node, self.system.settings.theta);
+            let state = &self.state.nodes[node];
+            let (velocity, mobility) = self.workspace.couplings[index].mirror.propose(
+                link,
+                theta,
+                dt,
+                (&state.position, &state.velocity),
+                &self.state.parameters.gravity,
+                self.state.parameters.mass[node],
+            );
+            self.workspace.velocity[node] = velocity;
+            self.workspace.mobility[node] = mobility;
+            if dt.value() > 0.0 {
+                self.workspace.acceleration[node] = (velocity - state.velocity) / dt;
+            }
+        }
+    }
+
+    /// Moves the master's ends of springs along with the accepted proposal.
+    #[inline(never)]
+    fn accept_links(&mut self, dt: S) {
+        for &index in &self.island.links {
+            let coupling = &self.system.couplings[index];
+            let CouplingMode::Compliant(link) = &coupling.mode else { continue };
+            let Workspace { velocity, mobility, couplings, .. } = &mut *self.workspace;
+            let theta = self.system.settings.theta;
+            let node = coupling.node;
+            couplings[index].mirror.accept(link, theta, dt, &velocity[node], mobility[node]);
+        }
     }
 
     // Not inlined: steps of point masses stay short.
@@ -459,6 +500,9 @@ impl<S: Solvable> IslandStep<'_, S> {
         }
         if !self.state.memories.is_empty() && dt.value() > 0.0 {
             friction::remember(self, dt);
+        }
+        if !self.island.links.is_empty() {
+            self.accept_links(dt);
         }
         let theta = S::from(self.system.settings.theta);
         for &index in &self.island.nodes {
