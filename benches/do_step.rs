@@ -3,7 +3,7 @@
 
 use contact_fmu::master::extract::FmuFile;
 use contact_fmu::model::file;
-use contact_fmu::package;
+use contact_fmu::{package, variables};
 use libloading::Library;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
@@ -13,6 +13,8 @@ use std::time::Instant;
 type DoStep = unsafe extern "C" fn(*mut c_void, f64, f64, c_int) -> c_int;
 type Plain = unsafe extern "C" fn(*mut c_void) -> c_int;
 type Setup = unsafe extern "C" fn(*mut c_void, c_int, f64, f64, c_int, f64) -> c_int;
+type SetReal = unsafe extern "C" fn(*mut c_void, *const u32, usize, *const f64) -> c_int;
+type GetReal = unsafe extern "C" fn(*mut c_void, *const u32, usize, *mut f64) -> c_int;
 type Free = unsafe extern "C" fn(*mut c_void);
 type Instantiate = unsafe extern "C" fn(
     *const c_char,
@@ -36,6 +38,7 @@ fn main() {
             .into_iter()
             .map(|name| (name, Fmu::build(name)))
             .collect();
+    let coupled = Fmu::build_with("coupled_ball", "[engine]", "[engine]\nstep = 1e-4");
     let mut rows = vec![
         Row::new("empty doStep in C", Box::new(|| peer.time(c"empty_do_step"))),
         Row::new("hand-written ball in C", Box::new(|| peer.time(c"ball_do_step"))),
@@ -43,6 +46,8 @@ fn main() {
     for (name, fmu) in &balls {
         rows.push(Row::new(name, Box::new(|| fmu.time_steps())));
     }
+    let name = "coupled_ball, 10 substeps, with set, get and the master's ball";
+    rows.push(Row::new(name, Box::new(|| coupled.time_exchange())));
     for _ in 0..ROUNDS {
         for row in &mut rows {
             row.fastest = row.fastest.min((row.measure)());
@@ -120,23 +125,33 @@ struct Fmu {
     library: Library,
     guid: CString,
     resources: CString,
+    variables: Vec<String>,
     _extracted: contact_fmu::master::extract::ExtractedFmu,
     _folder: tempfile::TempDir,
 }
 
 impl Fmu {
     fn build(name: &str) -> Fmu {
+        Fmu::build_with(name, "", "")
+    }
+
+    /// The FMU of a model with a part of its text replaced.
+    fn build_with(name: &str, old: &str, new: &str) -> Fmu {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let source = file::read(&root.join(format!("models/{name}/model.toml"))).unwrap();
         let folder = tempfile::tempdir().unwrap();
+        let text = std::fs::read_to_string(root.join(format!("models/{name}/model.toml"))).unwrap();
+        let model = folder.path().join("model.toml");
+        std::fs::write(&model, text.replacen(old, new, 1)).unwrap();
+        let source = file::read(&model).unwrap();
         let path = folder.path().join("bench.fmu");
         std::fs::write(&path, package::build(&source, &[]).unwrap()).unwrap();
         let extracted = FmuFile::open(&path).unwrap().extract().unwrap();
         let guid = CString::new(package::guid::guid(&source.model)).unwrap();
+        let variables = variables::table(&source.model).into_iter().map(|variable| variable.name).collect();
         let resources = CString::new(format!("file://{}", extracted.resources().display())).unwrap();
         // SAFETY: our own library has no initializers.
         let library = unsafe { Library::new(extracted.library().unwrap()) }.unwrap();
-        Fmu { library, guid, resources, _extracted: extracted, _folder: folder }
+        Fmu { library, guid, resources, variables, _extracted: extracted, _folder: folder }
     }
 
     fn instantiate(&self) -> *mut c_void {
@@ -156,8 +171,8 @@ impl Fmu {
         unsafe { self.library.get::<Free>(b"fmi2FreeInstance\0").unwrap()(component) }
     }
 
-    /// Nanoseconds per step of a fresh run: flight, impacts, rest.
-    fn time_steps(&self) -> f64 {
+    /// An instance in step mode and its fmi2DoStep.
+    fn ready(&self) -> (*mut c_void, DoStep) {
         let component = self.instantiate();
         // SAFETY: the signatures of FMI 2.0 on a live component.
         let do_step = unsafe {
@@ -168,7 +183,47 @@ impl Fmu {
             plain(b"fmi2ExitInitializationMode\0");
             *self.library.get::<DoStep>(b"fmi2DoStep\0").unwrap()
         };
+        (component, do_step)
+    }
+
+    /// Nanoseconds per step of a fresh run: flight, impacts, rest.
+    fn time_steps(&self) -> f64 {
+        let (component, do_step) = self.ready();
         let nanoseconds = time(do_step, component);
+        self.free(component);
+        nanoseconds
+    }
+
+    /// Nanoseconds per step of a fresh run in which a master moves the ball: state in, step, force out.
+    fn time_exchange(&self) -> f64 {
+        let (component, do_step) = self.ready();
+        let reference = |name: &str| self.variables.iter().position(|other| other == name).unwrap() as u32;
+        let inputs = [reference("ball.r[3]"), reference("ball.v[3]")];
+        let output = reference("ball.f[3]");
+        // SAFETY: the signatures of FMI 2.0 on a live component.
+        let (set, get) = unsafe {
+            let set = *self.library.get::<SetReal>(b"fmi2SetReal\0").unwrap();
+            (set, *self.library.get::<GetReal>(b"fmi2GetReal\0").unwrap())
+        };
+        let (mut position, mut velocity, mut force) = (1.001, 0.0, 0.0);
+        let start = Instant::now();
+        for k in 0..STEPS {
+            let state = [position, velocity];
+            // SAFETY: as many values as references.
+            let statuses = unsafe {
+                [
+                    set(component, inputs.as_ptr(), 2, state.as_ptr()),
+                    do_step(component, k as f64 * STEP, STEP, 1),
+                    get(component, &raw const output, 1, &raw mut force),
+                ]
+            };
+            assert_eq!(statuses, [0; 3]);
+            let acceleration = force - 10.0;
+            position += STEP * (velocity + 0.5 * STEP * acceleration);
+            velocity += STEP * acceleration;
+        }
+        let nanoseconds = start.elapsed().as_secs_f64() * 1e9 / STEPS as f64;
+        assert!(position.abs() < 0.21, "the ball rests on the floor");
         self.free(component);
         nanoseconds
     }
