@@ -74,12 +74,13 @@ fn no_force(_: f64) -> [f64; 3] {
 fn gauss_seidel_takes_a_fraction_of_the_sweeps() {
     let slide = [0.0, 3.0, 0.0];
     let scenes = [
-        ("sliding", scene(&WEDGE, "cone.mu = 0.1", slide, ""), 5),
-        ("a ball that comes to roll", scene(&WEDGE, "cone.mu = 0.4", slide, BALL), 4),
-        ("at rest", scene(&CORNER, "cone.mu = 0.2", [0.0; 3], ""), 200),
+        ("sliding", Solver::Nsgs, scene(&WEDGE, "cone.mu = 0.1", slide, ""), 5),
+        ("a ball that comes to roll", Solver::Nsgs, scene(&WEDGE, "cone.mu = 0.4", slide, BALL), 4),
+        ("at rest", Solver::Nsgs, scene(&CORNER, "cone.mu = 0.2", [0.0; 3], ""), 200),
+        ("sliding in a box", Solver::Pgs, scene(&WEDGE, "box.mu = 0.1", slide, ""), 5),
     ];
-    for (name, mut model, factor) in scenes {
-        model.engine.solver = Solver::Nsgs;
+    for (name, solver, mut model, factor) in scenes {
+        model.engine.solver = solver;
         let (cold, warm) = (run(&model, false, 1000, no_force), run(&model, true, 1000, no_force));
         assert!(
             warm.iterations * factor <= cold.iterations,

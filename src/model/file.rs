@@ -197,7 +197,8 @@ pub(super) struct EngineSection {
     /// Boolean, default true with time_of_impact and with scheme "midpoint", else false: remove penetration at position level, without adding energy.
     pub correction: Option<bool>,
     /// String, default "auto": contact solver.
-    pub solver: SolverName,
+    #[schemars(with = "SolverName")]
+    pub solver: Spanned<SolverName>,
     /// Number above 0 and below 1, default 1e-10: relative residual at which a contact problem counts as solved.
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub tolerance: f64,
@@ -217,7 +218,7 @@ impl Default for EngineSection {
             gamma: 0.5,
             time_of_impact: None,
             correction: None,
-            solver: SolverName::Auto,
+            solver: Spanned::new(0..0, SolverName::Auto),
             tolerance: 1e-10,
             max_iterations: 1000,
         }
@@ -238,9 +239,15 @@ pub(super) enum SchemeName {
 pub(super) enum SolverName {
     /// Chosen by problem, with fallbacks.
     Auto,
-    /// Block nonsmooth Gauss-Seidel.
+    /// Lemke's method, for contacts without friction and with friction.facets (not outer), friction.box or friction.bristle.
+    Lemke,
+    /// Principal pivoting, for contacts without friction and with friction.box or friction.bristle.
+    Pivoting,
+    /// Projected Gauss-Seidel, for contacts without friction and with friction.box or friction.bristle.
+    Pgs,
+    /// Block nonsmooth Gauss-Seidel, for every friction law.
     Nsgs,
-    /// Semismooth Newton.
+    /// Semismooth Newton, for every friction law.
     Newton,
 }
 

@@ -90,6 +90,12 @@ pub enum Solver {
     Nsgs,
     /// Semismooth Newton.
     Newton,
+    /// Lemke's method.
+    Lemke,
+    /// Principal pivoting.
+    Pivoting,
+    /// Projected Gauss-Seidel.
+    Pgs,
 }
 
 /// A point mass or rigid body that the FMU owns.

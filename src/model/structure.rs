@@ -11,7 +11,6 @@ const PLANNED: &[(&str, &[&str])] = &[
     ("", &["spring", "joint"]),
     ("[engine]", &["rho", "alpha"]),
     ("[engine].scheme", &["multistep", "hht"]),
-    ("[engine].solver", &["lemke", "pivoting", "pgs"]),
     ("[[node]]", &["compliance", "latency", "shaping", "adapt", "guard", "iterative"]),
     ("[[node]].coupling", &["kinetic", "compliant"]),
     ("[[node]].shape", &["box", "capsule", "points", "hull"]),
