@@ -439,7 +439,7 @@ fn misspelt_value() {
             5,
             "solver = \"newtn\"",
             "\"newtn\"",
-            "did you mean \"newton\"? known values: \"auto\", \"nsgs\", \"newton\""
+            "did you mean \"newton\"? known values: \"auto\", \"lemke\", \"pivoting\", \"pgs\", \"nsgs\", \"newton\""
         )
     );
 }
@@ -816,12 +816,64 @@ fn planned_keys_and_values() {
         ("[[surface]]", "[[spring]]\nname = \"k\"\n[[surface]]", "`spring` in the top level"),
         ("[[surface]]", "[[joint]]\nname = \"k\"\n[[surface]]", "`joint` in the top level"),
         ("[[surface]]", "[engine]\nscheme = \"hht\"\n[[surface]]", "`scheme` = \"hht\""),
-        ("[[surface]]", "[engine]\nsolver = \"lemke\"\n[[surface]]", "`solver` = \"lemke\""),
         ("\"floor\"]", "\"floor\"]\ncompliance.hertz.stiffness = 1", "`compliance` in [[contact]]"),
     ] {
         let text = error_with(from, to);
         assert!(text.starts_with(&format!("error: this version does not support {what} yet\n")), "{text}");
     }
+}
+
+#[test]
+fn solvers_and_the_laws_they_solve() {
+    let with = |solver: &str, law: &str| {
+        MINIMAL.replacen("[[node]]", &format!("[engine]\nsolver = \"{solver}\"\n[[node]]"), 1).replacen(
+            "\"floor\"]",
+            &format!("\"floor\"]\n{law}"),
+            1,
+        )
+    };
+    let laws = [
+        ("", "all"),
+        ("friction.cone.mu = 0.0", "all"),
+        ("friction.cone.mu = 0.3", "auto nsgs newton"),
+        ("friction.facets.mu = 0.3", "auto nsgs newton lemke"),
+        ("friction.facets = { mu = 0.3, outer = true }", "auto nsgs newton"),
+        ("friction.facets = { mu = 0.0, outer = true }", "all"),
+        ("friction.box.mu = 0.3", "all"),
+        ("friction.bristle.mu = 0.3", "all"),
+    ];
+    let solvers = [
+        ("auto", Solver::Auto),
+        ("lemke", Solver::Lemke),
+        ("pivoting", Solver::Pivoting),
+        ("pgs", Solver::Pgs),
+        ("nsgs", Solver::Nsgs),
+        ("newton", Solver::Newton),
+    ];
+    for (law, fit) in laws {
+        for (name, solver) in solvers {
+            let parsed = file::parse(&with(name, law), "m.toml");
+            if fit == "all" || fit.split(' ').any(|fit| fit == name) {
+                assert_eq!(parsed.unwrap_or_else(|error| panic!("{error}")).engine.solver, solver, "{law}");
+            } else {
+                assert!(parsed.is_err(), "{name} with {law}");
+            }
+        }
+    }
+    assert_eq!(
+        error(&with("lemke", "friction.cone.mu = 0.3")),
+        expected(
+            "solver \"lemke\" cannot solve contact `ball_floor` with friction.cone",
+            5,
+            "solver = \"lemke\"",
+            "\"lemke\"",
+            "choose solver \"auto\", \"nsgs\" or \"newton\", or a friction law that \"lemke\" solves: friction.facets, friction.box, friction.bristle or none"
+        )
+    );
+    let floor = "[[surface]]\nname = \"wall\"\nshape.plane.normal = [1, 0, 0]\n[[contact]]\nbetween = [\"ball\", \"wall\"]\nfriction.facets.mu = 0.2\n";
+    let text = error(&(with("pgs", "friction.facets = { mu = 0.3, outer = true }") + "\n" + floor));
+    let message = "solver \"pgs\" cannot solve contact `ball_floor` with friction.facets with outer = true (and one more)";
+    assert!(text.starts_with(&format!("error: {message}\n")), "{text}");
 }
 
 #[test]

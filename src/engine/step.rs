@@ -115,7 +115,7 @@ impl<S: Scalar> Workspace<S> {
             scales: Vec::with_capacity(coupled),
             limits: Vec::with_capacity(coupled),
             problem: MixedProblem::with_capacity(coupled, blocks),
-            unknowns: Vec::with_capacity(3 * coupled),
+            unknowns: Vec::with_capacity(3 * contacts),
             solver: SolverScratch::with_capacity(coupled, blocks),
             midpoint: if is_midpoint {
                 MidpointScratch::with_capacity(nodes, contacts)

@@ -205,7 +205,8 @@ pub(super) struct EngineSection {
     /// Boolean, default false: a simulation may start with nodes inside surfaces.
     pub allow_initial_penetration: bool,
     /// String, default "auto": contact solver.
-    pub solver: SolverName,
+    #[schemars(with = "SolverName")]
+    pub solver: Spanned<SolverName>,
     /// Number above 0 and below 1, default 1e-10: relative residual at which a contact problem counts as solved.
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub tolerance: f64,
@@ -226,7 +227,7 @@ impl Default for EngineSection {
             time_of_impact: None,
             correction: None,
             allow_initial_penetration: false,
-            solver: SolverName::Auto,
+            solver: Spanned::new(0..0, SolverName::Auto),
             tolerance: 1e-10,
             max_iterations: 1000,
         }
@@ -247,9 +248,15 @@ pub(super) enum SchemeName {
 pub(super) enum SolverName {
     /// Chosen by problem, with fallbacks.
     Auto,
-    /// Block nonsmooth Gauss-Seidel.
+    /// Lemke's method, for contacts without friction and with friction.facets (not outer), friction.box or friction.bristle.
+    Lemke,
+    /// Principal pivoting, for contacts without friction and with friction.box or friction.bristle.
+    Pivoting,
+    /// Projected Gauss-Seidel, for contacts without friction and with friction.box or friction.bristle.
+    Pgs,
+    /// Block nonsmooth Gauss-Seidel, for every friction law.
     Nsgs,
-    /// Semismooth Newton.
+    /// Semismooth Newton, for every friction law.
     Newton,
 }
 

@@ -94,6 +94,12 @@ pub enum Solver {
     Nsgs,
     /// Semismooth Newton.
     Newton,
+    /// Lemke's method.
+    Lemke,
+    /// Principal pivoting.
+    Pivoting,
+    /// Projected Gauss-Seidel.
+    Pgs,
 }
 
 /// A point mass or rigid body.

@@ -11,7 +11,6 @@ const PLANNED: &[(&str, &[&str])] = &[
     ("", &["spring", "joint"]),
     ("[engine]", &["rho", "alpha"]),
     ("[engine].scheme", &["multistep", "hht"]),
-    ("[engine].solver", &["lemke", "pivoting", "pgs"]),
     ("[[node]].shape", &["box", "capsule", "points", "hull"]),
     ("[[surface]].shape", &["sphere", "box", "cylinder", "heightfield", "mesh"]),
     ("[[contact]]", &["compliance"]),

@@ -65,6 +65,7 @@ pub(super) fn validate(file: &ModelFile) -> Result<Model, Vec<Problem>> {
     if model.nodes.is_empty() {
         validator.problems.push(Problem::of_file("the model has no node").hint("add a [[node]]"));
     }
+    validator.solver_fits(file, &model);
     if !model.engine.allow_initial_penetration {
         validator.starts_outside(file, &model);
     }
@@ -142,8 +143,11 @@ impl<'a> Validator<'a> {
             time_of_impact,
             correction: entry.correction.unwrap_or(time_of_impact || is_midpoint),
             allow_initial_penetration: entry.allow_initial_penetration,
-            solver: match entry.solver {
+            solver: match entry.solver.get_ref() {
                 SolverName::Auto => Solver::Auto,
+                SolverName::Lemke => Solver::Lemke,
+                SolverName::Pivoting => Solver::Pivoting,
+                SolverName::Pgs => Solver::Pgs,
                 SolverName::Nsgs => Solver::Nsgs,
                 SolverName::Newton => Solver::Newton,
             },
@@ -543,6 +547,36 @@ impl<'a> Validator<'a> {
                     )),
             );
         }
+    }
+
+    /// The solver can solve the friction law of every contact.
+    fn solver_fits(&mut self, file: &ModelFile, model: &Model) {
+        let solver = model.engine.solver;
+        let name = match solver {
+            Solver::Auto | Solver::Nsgs | Solver::Newton => return,
+            Solver::Lemke => "lemke",
+            Solver::Pivoting => "pivoting",
+            Solver::Pgs => "pgs",
+        };
+        let law = |contact: &Contact| match contact.friction {
+            _ if contact.mu <= 0.0 => None,
+            Friction::Cone => Some("friction.cone"),
+            Friction::Facets { outer: true, .. } => Some("friction.facets with outer = true"),
+            Friction::Facets { .. } if solver != Solver::Lemke => Some("friction.facets"),
+            Friction::Facets { .. } | Friction::Box { .. } | Friction::Bristle { .. } => None,
+        };
+        let misfits = || model.contacts.iter().filter_map(|contact| law(contact).map(|law| (contact, law)));
+        let Some((contact, law)) = misfits().next() else { return };
+        let others = match misfits().count() - 1 {
+            0 => String::new(),
+            1 => " (and one more)".to_owned(),
+            count => format!(" (and {count} more)"),
+        };
+        let message = format!("solver \"{name}\" cannot solve contact `{}` with {law}{others}", contact.name);
+        let facets = if solver == Solver::Lemke { "friction.facets, " } else { "" };
+        self.problems.push(Problem::at(file.engine.solver.span(), message).hint(format!(
+            "choose solver \"auto\", \"nsgs\" or \"newton\", or a friction law that \"{name}\" solves: {facets}friction.box, friction.bristle or none"
+        )));
     }
 
     /// No node starts inside a surface that it has a contact with.

@@ -1,11 +1,12 @@
 //! Contact problems with any mixture of friction laws: semismooth Newton on `Phi = r - Proj(r - u)` from the guess,
 //! where there is one. If that fails or the answer is not unique, from zero: projected Gauss-Seidel sweeps towards the
-//! active set, then Newton to round-off, in turns.
+//! active set, then Newton to round-off, in turns. By name, Gauss-Seidel has the sweeps alone, and Newton only the first
+//! ones.
 //!
 //! Problems of cones alone go to the cone solvers.
 
 use super::dense::Matrix;
-use super::{Report, SolverScratch, SolverSettings, Start, Status, solve_parts};
+use super::{Method, Nonlinear, Report, SolverScratch, SolverSettings, Start, Status, linear, solve_parts};
 use crate::engine::problem::mixed::{Friction, MixedProblem};
 use crate::engine::problem::residual_mixed::natural_residual;
 use crate::engine::scalar::{Dual, Scalar};
@@ -39,38 +40,117 @@ pub fn solve(
     if problem.friction.iter().all(|friction| *friction == Friction::Cone) {
         return solve_parts(&problem.contacts, r, Start::Guess, settings, scratch);
     }
-    let limit = settings.max_iterations;
     let mixed = &mut scratch.mixed;
-    let mut wasted = 0;
-    if has_good_guess(problem, r, &mut mixed.best) {
-        let iterations = newton(problem, r, NEWTON_ITERATIONS.min(limit), mixed);
-        let residual = natural_residual(problem, r);
-        if residual <= settings.tolerance && (iterations == 0 || mixed.regular) {
-            return Report { solver: "mixed", status: Status::Solved, iterations, residual };
-        }
+    if !r.iter().all(|r| r.is_finite()) {
         r.fill(0.0);
-        wasted = iterations;
     }
+    let (solver, iterations) = match settings.choice.method() {
+        Method::Linear(solver) => {
+            let MixedProblem { contacts, friction } = problem;
+            let residual = |r: &[f64]| natural_residual(problem, r);
+            return linear::solve(contacts, friction, r, solver, residual, settings, &mut scratch.linear);
+        }
+        Method::Nonlinear(Nonlinear::Nsgs) => ("nsgs", sweep_until_solved(problem, r, settings)),
+        Method::Nonlinear(method) => {
+            let wasted = match newton_from_guess(problem, r, settings, mixed) {
+                Ok(iterations) => return report(problem, r, "newton", iterations, settings),
+                Err(wasted) => wasted,
+            };
+            let (solver, iterations) = match method {
+                Nonlinear::Auto => ("mixed", take_turns(problem, r, settings, mixed)),
+                _ => ("newton", newton_from_zero(problem, r, settings, mixed)),
+            };
+            (solver, iterations.saturating_add(wasted))
+        }
+    };
+    report(problem, r, solver, iterations, settings)
+}
+
+fn report(
+    problem: &MixedProblem<f64>,
+    r: &[f64],
+    solver: &'static str,
+    iterations: u32,
+    settings: &SolverSettings,
+) -> Report {
+    let residual = natural_residual(problem, r);
+    let status = if residual <= settings.tolerance {
+        Status::Solved
+    } else if !residual.is_finite() {
+        Status::NumericalError
+    } else if iterations >= settings.max_iterations {
+        Status::IterationLimit
+    } else {
+        Status::Inaccurate
+    };
+    Report { solver, status, iterations, residual }
+}
+
+/// Newton from the guess. The error holds the iterations made in vain; `r` is zero then.
+fn newton_from_guess(
+    problem: &MixedProblem<f64>,
+    r: &mut [f64],
+    settings: &SolverSettings,
+    scratch: &mut MixedScratch,
+) -> Result<u32, u32> {
+    if !has_good_guess(problem, r, &mut scratch.best) {
+        return Err(0);
+    }
+    let iterations = newton(problem, r, NEWTON_ITERATIONS.min(settings.max_iterations), scratch);
+    let unique = iterations == 0 || scratch.regular;
+    if unique && natural_residual(problem, r) <= settings.tolerance {
+        return Ok(iterations);
+    }
+    r.fill(0.0);
+    Err(iterations)
+}
+
+/// Sweeps and Newton in turns until solved or at the limit; returns the iterations.
+fn take_turns(
+    problem: &MixedProblem<f64>,
+    r: &mut [f64],
+    settings: &SolverSettings,
+    scratch: &mut MixedScratch,
+) -> u32 {
+    let limit = settings.max_iterations;
     let mut iterations = 0;
     let mut sweeps = FIRST_SWEEPS;
-    let residual = loop {
+    loop {
         let more = sweeps.min(limit - iterations);
         sweep(problem, r, more);
         iterations += more;
-        iterations += newton(problem, r, NEWTON_ITERATIONS.min(limit - iterations), mixed);
-        let residual = natural_residual(problem, r);
-        if residual <= settings.tolerance || iterations >= limit {
-            break residual;
+        iterations += newton(problem, r, NEWTON_ITERATIONS.min(limit - iterations), scratch);
+        if iterations >= limit || natural_residual(problem, r) <= settings.tolerance {
+            return iterations;
         }
         sweeps *= 4;
-    };
-    let iterations = iterations.saturating_add(wasted);
-    let status = match residual {
-        residual if residual <= settings.tolerance => Status::Solved,
-        residual if residual.is_finite() => Status::IterationLimit,
-        _ => Status::NumericalError,
-    };
-    Report { solver: "mixed", status, iterations, residual }
+    }
+}
+
+/// A few sweeps to start from, then Newton alone; returns the iterations.
+fn newton_from_zero(
+    problem: &MixedProblem<f64>,
+    r: &mut [f64],
+    settings: &SolverSettings,
+    scratch: &mut MixedScratch,
+) -> u32 {
+    let limit = settings.max_iterations;
+    let sweeps = FIRST_SWEEPS.min(limit);
+    sweep(problem, r, sweeps);
+    sweeps + newton(problem, r, limit - sweeps, scratch)
+}
+
+/// Sweeps alone until solved or at the limit; returns how many.
+fn sweep_until_solved(problem: &MixedProblem<f64>, r: &mut [f64], settings: &SolverSettings) -> u32 {
+    /// Sweeps between two looks at the residual, which costs as much as a sweep.
+    const LOOK_EVERY: u32 = 4;
+    let mut sweeps = 0;
+    while sweeps < settings.max_iterations && natural_residual(problem, r) > settings.tolerance {
+        let more = LOOK_EVERY.min(settings.max_iterations - sweeps);
+        sweep(problem, r, more);
+        sweeps += more;
+    }
+    sweeps
 }
 
 /// Whether the guess is better than zero, by which it is replaced otherwise.

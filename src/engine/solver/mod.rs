@@ -16,6 +16,7 @@ mod fischer;
 #[cfg(test)]
 mod fixtures;
 mod lemke;
+mod linear;
 mod mixed;
 mod newton;
 mod nsgs;
@@ -62,6 +63,28 @@ pub enum SolverChoice {
     Nsgs,
     /// Semismooth Newton, with proximal regularisation where the plain iteration fails.
     Newton,
+    /// Lexicographic Lemke, for contacts without friction, polygons inside the circle and bounded friction.
+    Lemke,
+    /// Block principal pivoting, for contacts without friction and bounded friction.
+    Pivoting,
+    /// Projected Gauss-Seidel, for contacts without friction and bounded friction.
+    Pgs,
+}
+
+/// What a choice means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Method {
+    /// For cones and all that can stand in their place.
+    Nonlinear(Nonlinear),
+    /// For problems with linear friction.
+    Linear(LcpSolver),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Nonlinear {
+    Auto,
+    Nsgs,
+    Newton,
 }
 
 impl SolverChoice {
@@ -71,6 +94,20 @@ impl SolverChoice {
             SolverChoice::Auto => "auto",
             SolverChoice::Nsgs => "nsgs",
             SolverChoice::Newton => "newton",
+            SolverChoice::Lemke => "lemke",
+            SolverChoice::Pivoting => "pivoting",
+            SolverChoice::Pgs => "pgs",
+        }
+    }
+
+    fn method(self) -> Method {
+        match self {
+            SolverChoice::Auto => Method::Nonlinear(Nonlinear::Auto),
+            SolverChoice::Nsgs => Method::Nonlinear(Nonlinear::Nsgs),
+            SolverChoice::Newton => Method::Nonlinear(Nonlinear::Newton),
+            SolverChoice::Lemke => Method::Linear(LcpSolver::Lemke),
+            SolverChoice::Pivoting => Method::Linear(LcpSolver::Pivoting),
+            SolverChoice::Pgs => Method::Linear(LcpSolver::Pgs),
         }
     }
 }
@@ -85,6 +122,7 @@ pub struct SolverScratch {
     impulses: Vec<f64>,
     tangent: sensitivity::TangentScratch,
     mixed: mixed::MixedScratch,
+    linear: linear::LinearScratch,
 }
 
 /// Memory of the solvers of one part.
@@ -114,6 +152,7 @@ impl SolverScratch {
             impulses: Vec::new(),
             tangent: sensitivity::TangentScratch::default(),
             mixed: mixed::MixedScratch::default(),
+            linear: linear::LinearScratch::default(),
         }
     }
 }
@@ -176,6 +215,13 @@ fn solve_parts(
     if !r.iter().all(|r| r.is_finite()) {
         r.fill(0.0);
     }
+    let method = match settings.choice.method() {
+        Method::Nonlinear(method) => method,
+        Method::Linear(solver) => {
+            let residual = |r: &[f64]| natural_residual(problem, r);
+            return linear::solve(problem, &[], r, solver, residual, settings, &mut scratch.linear);
+        }
+    };
     let SolverScratch { parts, part, work, .. } = scratch;
     let contacts = problem.contacts() as f64;
     let scale = problem.q.iter().map(|q| q * q).sum::<f64>().sqrt();
@@ -185,19 +231,18 @@ fn solve_parts(
     parts.find(problem);
     for index in 0..parts.count() {
         let members = parts.members(index);
-        let effort = match (members, settings.choice) {
-            (&[contact], SolverChoice::Auto | SolverChoice::Nsgs) => solve_alone(problem, r, contact),
+        let effort = match (members, method) {
+            (&[contact], Nonlinear::Auto | Nonlinear::Nsgs) => solve_alone(problem, r, contact),
             _ => {
                 let share = (members.len() as f64 / contacts).sqrt();
                 let goal = MARGIN * settings.tolerance * scale * share;
                 part.gather(problem, r, members, parts.position(), goal);
                 part.drop_bad_guess();
-                let effort = match settings.choice {
-                    // Gauss-Seidel goes on from any point.
-                    choice if start == Start::Guess && choice != SolverChoice::Nsgs && !part.at_zero() => {
-                        solve_from_guess(part, choice, limit, work)
-                    }
-                    choice => solve_part(part, choice, limit, work),
+                // Gauss-Seidel goes on from any point.
+                let effort = if start == Start::Guess && method != Nonlinear::Nsgs && !part.at_zero() {
+                    solve_from_guess(part, method, limit, work)
+                } else {
+                    solve_part(part, method, limit, work)
                 };
                 part.scatter(r);
                 effort
@@ -221,23 +266,23 @@ fn solve_parts(
     Report { solver: hardest.solver, status, iterations: hardest.iterations, residual }
 }
 
-fn solve_part(part: &mut Component, choice: SolverChoice, limit: u32, work: &mut Scratch) -> Effort {
-    match choice {
-        SolverChoice::Auto => auto::solve(part, limit, work),
-        SolverChoice::Nsgs => nsgs::solve(part, limit, work),
-        SolverChoice::Newton => newton::solve(part, limit, work)
+fn solve_part(part: &mut Component, method: Nonlinear, limit: u32, work: &mut Scratch) -> Effort {
+    match method {
+        Nonlinear::Auto => auto::solve(part, limit, work),
+        Nonlinear::Nsgs => nsgs::solve(part, limit, work),
+        Nonlinear::Newton => newton::solve(part, limit, work)
             .then(limit, |limit| proximal::solve(part, proximal::FAST, limit, work)),
     }
 }
 
 /// Newton from the guess; where that fails, from zero with the whole limit, so that a guess is never worse than none.
-fn solve_from_guess(part: &mut Component, choice: SolverChoice, limit: u32, work: &mut Scratch) -> Effort {
+fn solve_from_guess(part: &mut Component, method: Nonlinear, limit: u32, work: &mut Scratch) -> Effort {
     let guess = newton::solve_from_guess(part, limit, work);
     if guess.solved {
         return guess;
     }
     part.start_at(0);
-    let effort = solve_part(part, choice, limit, work);
+    let effort = solve_part(part, method, limit, work);
     Effort { iterations: effort.iterations.saturating_add(guess.iterations), ..effort }
 }
 
@@ -265,7 +310,8 @@ pub trait Solvable: Scalar {
     ) -> Report;
 
     /// Solves a problem that may mix friction laws from the guess in `r`. The answer is the one that a start from zero
-    /// gives, to tolerance, unless [`SolverChoice::Nsgs`] meets one that is not unique.
+    /// gives, to tolerance; only solvers that iterate on impulses ([`SolverChoice::Nsgs`], [`SolverChoice::Pgs`],
+    /// [`SolverChoice::Pivoting`]) may stop at another one where it is not unique (hyperstatic contact).
     fn solve_mixed(
         problem: &MixedProblem<Self>,
         r: &mut [Self],

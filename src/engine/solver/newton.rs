@@ -83,7 +83,7 @@ pub fn solve_from_guess(part: &mut Component, limit: u32, scratch: &mut Scratch)
             break;
         }
         if part.solved() {
-            effort.solved = is_unique(&scratch.newton);
+            effort.solved = is_unique(part, &scratch.newton);
             if scratch.newton.dense {
                 polish(part, &mut scratch.newton);
             }
@@ -93,12 +93,20 @@ pub fn solve_from_guess(part: &mut Component, limit: u32, scratch: &mut Scratch)
     effort
 }
 
-/// Whether the equations of the last step are regular without the shift.
-fn is_unique(scratch: &NewtonScratch) -> bool {
-    /// Far above the pivots that the shift alone makes, far below those of regular contacts.
-    const REGULAR: f64 = 1e-6;
-    let ratio = if scratch.dense { scratch.matrix.pivot_ratio() } else { scratch.sparse.pivot_ratio() };
-    ratio > REGULAR
+/// Whether the answer that the last step has found is the only one nearby: every contact does clearly what the step
+/// took it for, and the equations are regular without the shift.
+fn is_unique(part: &Component, scratch: &NewtonScratch) -> bool {
+    /// Far above what the shift alone makes, far below what regular contacts have.
+    const CLEAR: f64 = 1e-6;
+    let clear = |(contact, mode): (usize, &Mode)| match (
+        mode,
+        Mode::of(part.r[contact], part.u[contact], part.mu[contact]),
+    ) {
+        (Mode::Slip { .. }, Mode::Slip { ratio, .. }) => ratio < 1.0 - CLEAR,
+        (taken, found) => *taken == found,
+    };
+    let pivots = if scratch.dense { scratch.matrix.pivot_ratio() } else { scratch.sparse.pivot_ratio() };
+    pivots > CLEAR && scratch.modes.iter().enumerate().all(clear)
 }
 
 /// Takes out what the shift has done to the last step, with the factors at hand, where the change is too small to
