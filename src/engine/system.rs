@@ -5,6 +5,7 @@ use super::geometry::{NodeShape, Surface};
 use super::law::bristle::Bristle;
 use super::law::facets::Polygon;
 use super::solver::SolverSettings;
+use nalgebra::Vector3;
 
 /// Everything that does not change between instantiation and the end of a simulation.
 #[derive(Clone, Debug)]
@@ -13,6 +14,8 @@ pub struct System {
     pub settings: Settings,
     /// Nodes, in the order of [`super::State::nodes`]; the bodies that carry surfaces are among them.
     pub nodes: Vec<Node>,
+    /// Points of [`NodeShape::Points`], in the frames of their bodies.
+    pub points: Vec<Vector3<f64>>,
     /// Surfaces, fixed or carried by a body.
     pub surfaces: Vec<Surface>,
     /// Contact pairs, in the order of [`super::State::contacts`].
@@ -74,7 +77,8 @@ pub struct ContactPair {
     pub friction: FrictionLaw,
     /// Stiffness by which hyperstatic contacts share their load; infinite for none.
     pub normal_stiffness: f64,
-    /// Place in [`super::State::memories`], for contacts whose law looks back at the last step.
+    /// Place of its first touching point in [`super::State::memories`], for contacts whose law looks back at the
+    /// last step.
     pub memory: Option<usize>,
 }
 
@@ -107,9 +111,11 @@ pub enum FrictionLaw {
 }
 
 impl ContactPair {
-    /// A contact; one that looks back at the last step gets the next place in `memories`.
+    /// A contact of a node with the given shape; one that looks back at the last step gets the next places in
+    /// `memories`.
     pub fn new(
         node: usize,
+        shape: &NodeShape,
         surface: usize,
         friction: FrictionLaw,
         normal_stiffness: f64,
@@ -118,7 +124,9 @@ impl ContactPair {
         let remembers = matches!(friction, FrictionLaw::Box { .. } | FrictionLaw::Bristle { .. })
             || normal_stiffness.is_finite();
         let memory = remembers.then_some(*memories);
-        *memories += usize::from(remembers);
+        if remembers {
+            *memories += shape.touching_points();
+        }
         ContactPair { node, surface, friction, normal_stiffness, memory }
     }
 
@@ -143,10 +151,11 @@ impl System {
     ///
     /// # Panics
     /// Where a body that carries a surface has no rotation, or the scheme is midpoint, which knows fixed surfaces
-    /// only.
+    /// and shapes with one touching point only.
     pub fn new(
         settings: Settings,
         nodes: Vec<Node>,
+        points: Vec<Vector3<f64>>,
         surfaces: Vec<Surface>,
         contacts: Vec<ContactPair>,
         couplings: Vec<Coupling>,
@@ -156,8 +165,22 @@ impl System {
             assert!(nodes[body].rotation.is_some(), "a body that carries a surface has a rotation");
             assert!(!is_midpoint, "the midpoint scheme has no surfaces that move");
         }
+        let one_point = |node: &Node| node.shape.touching_points() == 1;
+        assert!(!is_midpoint || nodes.iter().all(one_point), "the midpoint scheme has one point a node");
         let islands = islands(nodes.len(), &surfaces, &contacts);
-        System { settings, nodes, surfaces, contacts, couplings, islands }
+        System { settings, nodes, points, surfaces, contacts, couplings, islands }
+    }
+
+    /// Number of points of a contact that may touch at the same time.
+    #[inline]
+    pub fn touching_points(&self, contact: usize) -> usize {
+        self.nodes[self.contacts[contact].node].shape.touching_points()
+    }
+
+    /// Number of [`super::State::memories`].
+    pub fn memories(&self) -> usize {
+        let remember = (0..self.contacts.len()).filter(|&contact| self.contacts[contact].memory.is_some());
+        remember.map(|contact| self.touching_points(contact)).sum()
     }
 
     /// Index of the rotation of a body that carries a surface.

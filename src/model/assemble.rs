@@ -38,21 +38,16 @@ impl Model {
             },
         };
         let mut rotations = 0..;
+        let mut points = Vec::new();
         let nodes = self
             .nodes
             .iter()
             .map(|node| engine::Node {
-                shape: match node.shape {
-                    NodeShape::Point => engine::NodeShape::Sphere { radius: 0.0 },
-                    NodeShape::Sphere { radius } => engine::NodeShape::Sphere { radius },
-                    NodeShape::Disc { radius, axis } => {
-                        engine::NodeShape::Disc { radius, axis: Vector3::from(axis) }
-                    }
-                },
+                shape: engine_shape(&node.shape, &mut points),
                 rotation: node.rotation.as_ref().and_then(|_| rotations.next()),
                 coupling: None,
             })
-            .collect();
+            .collect::<Vec<engine::Node>>();
         let surfaces = self
             .surfaces
             .iter()
@@ -74,6 +69,7 @@ impl Model {
                 let friction = friction_law(contact.friction);
                 ContactPair::new(
                     contact.node,
+                    &nodes[contact.node].shape,
                     contact.surface,
                     friction,
                     contact.normal_stiffness,
@@ -81,7 +77,7 @@ impl Model {
                 )
             })
             .collect();
-        System::new(settings, nodes, surfaces, contacts, Vec::new())
+        System::new(settings, nodes, points, surfaces, contacts, Vec::new())
     }
 
     fn initial_state(&self, system: &System) -> State<f64> {
@@ -119,15 +115,30 @@ impl Model {
                 Scheme::Midpoint { .. } => vec![Trend::none(); self.nodes.len()],
             },
             contacts: vec![ContactRecord::open(); self.contacts.len()],
-            memories: system
-                .contacts
-                .iter()
-                .filter_map(|pair| pair.memory.map(|_| ContactMemory::none()))
-                .collect(),
+            memories: vec![ContactMemory::none(); system.memories()],
             couplings: Vec::new(),
             step: StepRecord::none(),
         }
     }
+}
+
+/// The shape for the engine; points that may touch are appended to `points`.
+fn engine_shape(shape: &NodeShape, points: &mut Vec<Vector3<f64>>) -> engine::NodeShape {
+    let first = points.len();
+    match shape {
+        NodeShape::Point => return engine::NodeShape::Sphere { radius: 0.0 },
+        NodeShape::Sphere { radius } => return engine::NodeShape::Sphere { radius: *radius },
+        NodeShape::Disc { radius, axis } => {
+            return engine::NodeShape::Disc { radius: *radius, axis: Vector3::from(*axis) };
+        }
+        NodeShape::Box { size } => points.extend((0..8).map(|corner| {
+            Vector3::from_fn(|axis, _| if corner >> axis & 1 == 0 { -0.5 } else { 0.5 } * size[axis])
+        })),
+        NodeShape::Points { points: given } => {
+            points.extend(given.iter().map(|&point| Vector3::from(point)));
+        }
+    }
+    engine::NodeShape::Points { first, count: points.len() - first }
 }
 
 fn friction_law(friction: Friction) -> FrictionLaw {
