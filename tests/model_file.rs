@@ -138,7 +138,7 @@ friction.cone.mu = 0.25
     assert_eq!(engine.solver, Solver::Newton);
     assert_eq!((engine.tolerance, engine.max_iterations), (1e-8, 7));
     let node = &model.nodes[0];
-    assert_eq!((node.mass, node.shape), (2.5, NodeShape::Point));
+    assert_eq!((node.mass, &node.shape), (2.5, &NodeShape::Point));
     assert_eq!((node.position, node.velocity), ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]));
     assert_eq!(model.surfaces[0].position, [-1.0, 0.0, 0.0]);
     let contact = &model.contacts[0];
@@ -209,8 +209,7 @@ fn a_wheel_may_start_on_a_floor_but_not_inside() {
     assert!(text.starts_with("error: `wheel` starts 0.01 m inside `floor`\n"), "{text}");
 }
 
-const MOMENTS: &str =
-    "add `inertia`, the three principal moments of inertia in kg.m2; a solid sphere has 0.4 mass radius^2";
+const MOMENTS: &str = "add `inertia`, the three principal moments of inertia in kg.m2; a solid sphere has 0.4 mass radius^2, a solid box of edges a, b, c has mass (b^2 + c^2)/12 and so on";
 
 #[test]
 fn rotation_without_inertia() {
@@ -234,6 +233,94 @@ fn rotation_without_inertia() {
                 &line,
                 value,
                 MOMENTS
+            )
+        );
+    }
+}
+
+#[test]
+fn boxes_and_points_are_read() {
+    let cuboid = WHEEL.replace("disc.radius = 0.5", "box.size = [1, 2.5, 0.5]");
+    assert_eq!(model(&cuboid).nodes[0].shape, NodeShape::Box { size: [1.0, 2.5, 0.5] });
+    let points = WHEEL.replace("disc.radius = 0.5", "points = [[1, 0, 0], [0, 1.5, -2]]");
+    let expected = NodeShape::Points { points: vec![[1.0, 0.0, 0.0], [0.0, 1.5, -2.0]] };
+    assert_eq!(model(&points).nodes[0].shape, expected);
+    let one = WHEEL.replace("disc.radius = 0.5", "points = [[0, 0, -0.1]]").replace("inertia", "#");
+    assert_eq!(model(&one).nodes[0].shape, NodeShape::Points { points: vec![[0.0, 0.0, -0.1]] });
+}
+
+#[test]
+fn a_box_may_start_on_a_floor_but_not_inside() {
+    let floor = "[[surface]]\nname = \"floor\"\nshape.plane.normal = [0, 0, 1]\n[[contact]]\nbetween = [\"wheel\", \"floor\"]\n";
+    let cuboid = format!("{}{floor}", WHEEL.replace("disc.radius = 0.5", "box.size = [1, 2.5, 0.5]"));
+    model(&cuboid.replace("position = [0, 0, 1]", "position = [0, 0, 0.25]"));
+    let text = error(&cuboid.replace("position = [0, 0, 1]", "position = [0, 0, 0.24]"));
+    assert!(text.starts_with("error: `wheel` starts 0.01 m inside `floor`\n"), "{text}");
+}
+
+#[test]
+fn wrong_boxes_and_points() {
+    let text = error(&WHEEL.replace("disc.radius = 0.5", "box.size = [1, 0, 1]"));
+    assert!(text.starts_with("error: `shape.box.size[2]` must be above 0, found 0\n"), "{text}");
+    let text = error(&WHEEL.replace("disc.radius = 0.5", "box = { size = 1 }"));
+    assert!(
+        text.starts_with("error: `shape.box.size` must be an array of 3 numbers, found the number 1\n"),
+        "{text}"
+    );
+    let text = error(&WHEEL.replace("disc.radius = 0.5", "points = [1, 0, 0]"));
+    assert!(
+        text.starts_with("error: `shape.points[1]` must be an array of 3 numbers, found the number 1\n"),
+        "{text}"
+    );
+    let text = error(&WHEEL.replace("disc.radius = 0.5", "points = 1"));
+    assert!(
+        text.starts_with(
+            "error: `shape.points` must be an array of arrays of 3 numbers, found the number 1\n"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("Points of three numbers in m, required: places in the body frame."), "{text}");
+    let text = error(&WHEEL.replace("disc.radius = 0.5", "points = [[1, 0]]"));
+    assert!(
+        text.starts_with("error: `shape.points[1]` must be an array of 3 numbers, found an array of 2\n"),
+        "{text}"
+    );
+    let text = error(&WHEEL.replace("disc.radius = 0.5", "points = [[1, 0, inf]]"));
+    assert!(text.starts_with("error: `shape.points[1][3]` must be a finite number, found inf\n"), "{text}");
+    let line = "shape.points = []";
+    assert_eq!(
+        error(&WHEEL.replace("shape.disc.radius = 0.5", line)),
+        expected(
+            "`shape.points` must not be empty: the node could touch nothing",
+            9,
+            line,
+            "shape",
+            "write points = [[0.0, 0.0, 0.0]], or leave `shape` out: the node is then a point"
+        )
+    );
+    for (line, what) in [
+        ("shape.box.size = [1, 1, 1]", "a box"),
+        ("shape.points = [[1, 0, 0], [0, 1, 0]]", "a shape of several points"),
+    ] {
+        assert_eq!(
+            error_with("shape.sphere.radius = 0.1", line),
+            expected(
+                &format!("{what} needs `inertia`: without it, the node is a point mass"),
+                8,
+                line,
+                "shape",
+                MOMENTS
+            )
+        );
+        let midpoint = WHEEL.replace("shape.disc.radius = 0.5", line);
+        assert_eq!(
+            error(&format!("{midpoint}[engine]\nscheme = \"midpoint\"\n")),
+            expected(
+                "scheme \"midpoint\" has shapes with one touching point only in this version",
+                9,
+                line,
+                "shape",
+                "use shape.sphere or shape.disc, or scheme = \"moreau-jean\""
             )
         );
     }
@@ -803,13 +890,13 @@ fn several_broken_rules_at_once() {
 #[test]
 fn planned_keys_and_values() {
     assert_eq!(
-        error_with("shape.sphere.radius = 0.1", "shape.box.size = [1, 1, 1]"),
+        error_with("shape.sphere.radius = 0.1", "shape.hull.file = \"a.obj\""),
         expected(
-            "this version does not support `box` in `shape` yet",
+            "this version does not support `hull` in `shape` yet",
             8,
-            "shape.box.size = [1, 1, 1]",
-            "box",
-            "supported keys: `sphere`, `disc`"
+            "shape.hull.file = \"a.obj\"",
+            "hull",
+            "supported keys: `sphere`, `disc`, `box`, `points`"
         )
     );
     for (from, to, what) in [

@@ -32,7 +32,7 @@ pub struct State<S: Scalar> {
     pub memories: Vec<ContactMemory<S>>,
     /// Bodies that a master moves, by [`super::Node::coupling`].
     pub couplings: Vec<CouplingState<S>>,
-    /// Forces on the nodes, by contact, in the last interval whose contacts were solved together, world components:
+    /// Forces on the nodes, by touching point of a contact, in the last interval whose contacts were solved together, world components:
     /// where solvers start. They have no tangents, because a solution does not depend on them. Empty where no
     /// contacts are solved together.
     pub guesses: Vec<Vector3<f64>>,

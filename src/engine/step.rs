@@ -3,6 +3,7 @@
 use super::contact::{Impulse, Jacobian, Touch};
 use super::coupling;
 use super::problem::mixed::MixedProblem;
+use super::rotation::Orientation;
 use super::scalar::Scalar;
 use super::scheme::IslandStep;
 use super::scheme::midpoint::MidpointScratch;
@@ -31,6 +32,9 @@ pub struct Workspace<S: Scalar> {
     pub(super) torque: Vec<Vector3<S>>,
     /// Proposed rotation, by rotating node.
     pub(super) turns: Vec<Turn<S>>,
+    /// Displacement that corrects positions, by node, and the moment that turns, by rotating node.
+    pub(super) shifts: Vec<Vector3<S>>,
+    pub(super) moments: Vec<Vector3<S>>,
     /// Contact pairs of the island at hand.
     pub(super) touches: Vec<Touch<S>>,
     /// Those that act, as positions in `touches`.
@@ -60,6 +64,14 @@ pub(super) struct Turn<S> {
     pub mean: Vector3<S>,
     /// Angular velocity at the end.
     pub end: Vector3<S>,
+    /// Orientation in which impulses act.
+    pub acting: Orientation<S>,
+}
+
+impl<S: Scalar> Turn<S> {
+    fn none() -> Turn<S> {
+        Turn { mean: Vector3::zeros(), end: Vector3::zeros(), acting: Orientation::identity() }
+    }
 }
 
 /// How good a finished step is.
@@ -97,7 +109,10 @@ impl<S: Scalar> Workspace<S> {
         let nodes = system.nodes.len();
         let rotations = system.nodes.iter().filter(|node| node.rotation.is_some()).count();
         let is_midpoint = matches!(system.settings.scheme, Scheme::Midpoint { .. });
-        let contacts = system.islands.iter().map(|island| island.contacts.len()).max().unwrap_or(0);
+        let touches = |island: &Island| -> usize {
+            island.contacts.iter().map(|&contact| system.touching_points(contact)).sum()
+        };
+        let contacts = system.islands.iter().map(touches).max().unwrap_or(0);
         let coupled = if system.needs_solver() { contacts } else { 0 };
         // Contacts with more neighbours than this only cost an allocation, once.
         const LIKELY_NEIGHBOURS: usize = 16;
@@ -107,7 +122,9 @@ impl<S: Scalar> Workspace<S> {
             mobility: vec![S::zero(); nodes],
             velocity: vec![Vector3::zeros(); nodes],
             torque: vec![Vector3::zeros(); rotations],
-            turns: vec![Turn { mean: Vector3::zeros(), end: Vector3::zeros() }; rotations],
+            turns: vec![Turn::none(); rotations],
+            shifts: vec![Vector3::zeros(); nodes],
+            moments: vec![Vector3::zeros(); rotations],
             touches: Vec::with_capacity(contacts),
             active: Vec::with_capacity(contacts),
             impulses: Vec::with_capacity(contacts),

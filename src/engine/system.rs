@@ -5,6 +5,7 @@ use super::geometry::{NodeShape, Surface};
 use super::law::bristle::Bristle;
 use super::law::facets::Polygon;
 use super::solver::SolverSettings;
+use nalgebra::Vector3;
 
 /// Everything that does not change between instantiation and the end of a simulation.
 #[derive(Clone, Debug)]
@@ -13,10 +14,14 @@ pub struct System {
     pub settings: Settings,
     /// Nodes, in the order of [`super::State::nodes`]; the bodies that carry surfaces are among them.
     pub nodes: Vec<Node>,
+    /// Points of [`NodeShape::Points`], in the frames of their bodies.
+    pub points: Vec<Vector3<f64>>,
     /// Surfaces, fixed or carried by a body.
     pub surfaces: Vec<Surface>,
     /// Contact pairs, in the order of [`super::State::contacts`].
     pub contacts: Vec<ContactPair>,
+    /// Index of a contact's first touching point among those of all contacts, by contact.
+    pub first_points: Vec<usize>,
     /// Bodies that a master moves, in the order of [`super::State::couplings`].
     pub couplings: Vec<Coupling>,
     /// Groups of nodes that can only influence one another through their own contacts.
@@ -78,7 +83,8 @@ pub struct ContactPair {
     pub friction: FrictionLaw,
     /// Stiffness by which hyperstatic contacts share their load; infinite for none.
     pub normal_stiffness: f64,
-    /// Place in [`super::State::memories`], for contacts whose law looks back at the last step.
+    /// Place of its first touching point in [`super::State::memories`], for contacts whose law looks back at the
+    /// last step.
     pub memory: Option<usize>,
 }
 
@@ -111,9 +117,11 @@ pub enum FrictionLaw {
 }
 
 impl ContactPair {
-    /// A contact; one that looks back at the last step gets the next place in `memories`.
+    /// A contact of a node with the given shape; one that looks back at the last step gets the next places in
+    /// `memories`.
     pub fn new(
         node: usize,
+        shape: &NodeShape,
         surface: usize,
         friction: FrictionLaw,
         normal_stiffness: f64,
@@ -122,7 +130,9 @@ impl ContactPair {
         let remembers = matches!(friction, FrictionLaw::Box { .. } | FrictionLaw::Bristle { .. })
             || normal_stiffness.is_finite();
         let memory = remembers.then_some(*memories);
-        *memories += usize::from(remembers);
+        if remembers {
+            *memories += shape.touching_points();
+        }
         ContactPair { node, surface, friction, normal_stiffness, memory }
     }
 
@@ -181,10 +191,11 @@ impl System {
     ///
     /// # Panics
     /// Where a body that carries a surface has no rotation, or the scheme is midpoint, which knows fixed surfaces
-    /// only.
+    /// and shapes with one touching point only.
     pub fn new(
         settings: Settings,
         nodes: Vec<Node>,
+        points: Vec<Vector3<f64>>,
         surfaces: Vec<Surface>,
         contacts: Vec<ContactPair>,
         couplings: Vec<Coupling>,
@@ -194,11 +205,39 @@ impl System {
             assert!(nodes[body].rotation.is_some(), "a body that carries a surface has a rotation");
             assert!(!is_midpoint, "the midpoint scheme has no surfaces that move");
         }
+        let one_point = |node: &Node| node.shape.touching_points() == 1;
+        assert!(!is_midpoint || nodes.iter().all(one_point), "the midpoint scheme has one point a node");
         let mut islands = islands(nodes.len(), &surfaces, &contacts);
         for island in &mut islands {
             island.couple(&nodes, &couplings);
         }
-        System { settings, nodes, surfaces, contacts, couplings, islands }
+        let mut count = 0;
+        let first_points = contacts
+            .iter()
+            .map(|pair| {
+                let first = count;
+                count += nodes[pair.node].shape.touching_points();
+                first
+            })
+            .collect();
+        System { settings, nodes, points, surfaces, contacts, first_points, couplings, islands }
+    }
+
+    /// Number of points of a contact that may touch at the same time.
+    #[inline]
+    pub fn touching_points(&self, contact: usize) -> usize {
+        self.nodes[self.contacts[contact].node].shape.touching_points()
+    }
+
+    /// Number of touching points of all contacts.
+    pub fn points_of_contacts(&self) -> usize {
+        (0..self.contacts.len()).map(|contact| self.touching_points(contact)).sum()
+    }
+
+    /// Number of [`super::State::memories`].
+    pub fn memories(&self) -> usize {
+        let remember = (0..self.contacts.len()).filter(|&contact| self.contacts[contact].memory.is_some());
+        remember.map(|contact| self.touching_points(contact)).sum()
     }
 
     /// Whether contacts may need a solver: a lone cone contact of a point mass has a closed form.
@@ -206,6 +245,7 @@ impl System {
         matches!(self.settings.scheme, Scheme::Midpoint { .. })
             || self.nodes.iter().any(|node| node.rotation.is_some())
             || self.islands.iter().any(|island| island.contacts.len() > 1)
+            || self.points_of_contacts() > self.contacts.len()
             || !self.contacts.iter().all(ContactPair::is_plain_cone)
     }
 

@@ -1,7 +1,7 @@
 //! From the validated model to the engine's system and initial state.
 
 use super::{
-    Coupling, Frame, Friction, Latency, Model, Motion, Node, NodeShape, Rotation, Scheme, Solver, Surface,
+    Coupling, Frame, Friction, Latency, Model, Motion, NodeShape, Rotation, Scheme, Solver, Surface,
     SurfaceShape,
 };
 use crate::engine::law::bristle::Bristle;
@@ -46,8 +46,9 @@ impl Model {
             },
             warm_start: true,
         };
+        let mut points = Vec::new();
         let mut nodes: Vec<engine::Node> =
-            self.nodes.iter().map(|node| engine_node(node_shape(node))).collect();
+            self.nodes.iter().map(|node| engine_node(engine_shape(&node.shape, &mut points))).collect();
         nodes.extend(self.frames().map(|_| engine_node(engine::NodeShape::Surface)));
         let mut couplings = Vec::new();
         let mut rotations = 0..;
@@ -67,6 +68,7 @@ impl Model {
                 let friction = friction_law(contact.friction);
                 ContactPair::new(
                     contact.node,
+                    &nodes[contact.node].shape,
                     contact.surface,
                     friction,
                     contact.normal_stiffness,
@@ -74,7 +76,7 @@ impl Model {
                 )
             })
             .collect();
-        System::new(settings, nodes, surfaces, contacts, couplings)
+        System::new(settings, nodes, points, surfaces, contacts, couplings)
     }
 
     fn initial_state(&self, system: &System) -> State<f64> {
@@ -112,16 +114,15 @@ impl Model {
                 Scheme::Midpoint { .. } => vec![Trend::none(); self.bodies().count()],
             },
             contacts: vec![ContactRecord::open(); self.contacts.len()],
-            memories: system
-                .contacts
-                .iter()
-                .filter_map(|pair| pair.memory.map(|_| ContactMemory::none()))
-                .collect(),
+            memories: vec![ContactMemory::none(); system.memories()],
             couplings: self
                 .bodies()
                 .filter_map(|body| body.mode.map(|mode| coupling_state(&body, &mode, gravity)))
                 .collect(),
-            guesses: vec![Vector3::zeros(); if system.needs_solver() { self.contacts.len() } else { 0 }],
+            guesses: vec![
+                Vector3::zeros();
+                if system.needs_solver() { system.points_of_contacts() } else { 0 }
+            ],
             step: StepRecord::none(),
         }
     }
@@ -199,14 +200,6 @@ fn engine_node(shape: engine::NodeShape) -> engine::Node {
     engine::Node { shape, rotation: None, coupling: None }
 }
 
-fn node_shape(node: &Node) -> engine::NodeShape {
-    match node.shape {
-        NodeShape::Point => engine::NodeShape::Sphere { radius: 0.0 },
-        NodeShape::Sphere { radius } => engine::NodeShape::Sphere { radius },
-        NodeShape::Disc { radius, axis } => engine::NodeShape::Disc { radius, axis: Vector3::from(axis) },
-    }
-}
-
 fn coupling_state(body: &Body, mode: &CouplingMode, gravity: Vector3<f64>) -> CouplingState<f64> {
     let given = engine::Motion {
         position: Vector3::from(body.position),
@@ -229,6 +222,25 @@ fn coupling_state(body: &Body, mode: &CouplingMode, gravity: Vector3<f64>) -> Co
     let mut state = CouplingState::new(given, acceleration, mass, latency.given());
     state.diagnosis.shaping = shaping;
     state
+}
+
+/// The shape for the engine; points that may touch are appended to `points`.
+fn engine_shape(shape: &NodeShape, points: &mut Vec<Vector3<f64>>) -> engine::NodeShape {
+    let first = points.len();
+    match shape {
+        NodeShape::Point => return engine::NodeShape::Sphere { radius: 0.0 },
+        NodeShape::Sphere { radius } => return engine::NodeShape::Sphere { radius: *radius },
+        NodeShape::Disc { radius, axis } => {
+            return engine::NodeShape::Disc { radius: *radius, axis: Vector3::from(*axis) };
+        }
+        NodeShape::Box { size } => points.extend((0..8).map(|corner| {
+            Vector3::from_fn(|axis, _| if corner >> axis & 1 == 0 { -0.5 } else { 0.5 } * size[axis])
+        })),
+        NodeShape::Points { points: given } => {
+            points.extend(given.iter().map(|&point| Vector3::from(point)));
+        }
+    }
+    engine::NodeShape::Points { first, count: points.len() - first }
 }
 
 fn friction_law(friction: Friction) -> FrictionLaw {

@@ -379,6 +379,17 @@ pub(super) enum NodeShapeEntry {
         #[schemars(with = "Option<[f64; 3]>")]
         axis: Option<Spanned<[f64; 3]>>,
     },
+    /// A box around the position, its edges along the axes of the body frame; it touches with its corners; needs inertia.
+    Box {
+        /// Three numbers above 0 in m, required: lengths of the edges.
+        #[schemars(transform = items_above_zero)]
+        size: [f64; 3],
+    },
+    /// Points of the body, each of which may touch; more than one needs inertia.
+    Points(
+        /// Points of three numbers in m, required: places in the body frame.
+        Vec<[f64; 3]>,
+    ),
 }
 
 #[derive(Deserialize, JsonSchema)]

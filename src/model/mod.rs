@@ -146,7 +146,7 @@ pub struct Rotation {
 }
 
 /// Shape of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum NodeShape {
     /// A point.
     Point,
@@ -161,6 +161,16 @@ pub enum NodeShape {
         radius: f64,
         /// Unit vector across the disc, body frame.
         axis: [f64; 3],
+    },
+    /// A box around the position, its edges along the axes of the body frame.
+    Box {
+        /// Lengths of its edges.
+        size: [f64; 3],
+    },
+    /// Points of the body.
+    Points {
+        /// Body frame.
+        points: Vec<[f64; 3]>,
     },
 }
 

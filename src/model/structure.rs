@@ -11,7 +11,7 @@ const PLANNED: &[(&str, &[&str])] = &[
     ("", &["spring", "joint"]),
     ("[engine]", &["rho", "alpha"]),
     ("[engine].scheme", &["multistep", "hht"]),
-    ("[[node]].shape", &["box", "capsule", "points", "hull"]),
+    ("[[node]].shape", &["capsule", "hull"]),
     ("[[surface]].shape", &["sphere", "box", "cylinder", "heightfield", "mesh"]),
     ("[[contact]]", &["compliance"]),
 ];
@@ -337,7 +337,12 @@ fn expected(schema: &Value) -> String {
         Some("boolean") => "true or false".to_owned(),
         Some("string") => "a string".to_owned(),
         Some("array") => {
-            let items = if schema["items"]["type"] == "string" { "strings" } else { "numbers" };
+            let inner = &schema["items"];
+            let items = match (inner["type"].as_str(), inner["minItems"].as_u64()) {
+                (Some("string"), _) => "strings".to_owned(),
+                (Some("array"), Some(length)) => format!("arrays of {length} numbers"),
+                _ => "numbers".to_owned(),
+            };
             match schema["minItems"].as_u64() {
                 Some(length) => format!("an array of {length} {items}"),
                 None => format!("an array of {items}"),

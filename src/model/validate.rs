@@ -199,15 +199,30 @@ impl<'a> Validator<'a> {
             name: entry.name.get_ref().clone(),
             coupling: self.coupling(entry, scheme),
             mass: entry.mass,
-            shape: self.node_shape(entry),
+            shape: self.node_shape(entry, scheme),
             rotation: self.rotation(entry),
             position: entry.position.as_ref().map_or([0.0; 3], |position| *position.get_ref()),
             velocity: entry.velocity,
         }
     }
 
-    fn node_shape(&mut self, entry: &NodeEntry) -> NodeShape {
+    fn node_shape(&mut self, entry: &NodeEntry, scheme: SchemeName) -> NodeShape {
         let Some(shape) = &entry.shape else { return NodeShape::Point };
+        let has_many_points = match shape.get_ref() {
+            NodeShapeEntry::Box { .. } => true,
+            NodeShapeEntry::Points(points) => points.len() > 1,
+            NodeShapeEntry::Sphere { .. } | NodeShapeEntry::Disc { .. } => false,
+        };
+        if has_many_points && matches!(scheme, SchemeName::Midpoint) {
+            self.problems.push(
+                Problem::at(
+                    shape.span(),
+                    "scheme \"midpoint\" has shapes with one touching point only in this version",
+                )
+                .hint("use shape.sphere or shape.disc, or scheme = \"moreau-jean\""),
+            );
+            return NodeShape::Point;
+        }
         match shape.get_ref() {
             NodeShapeEntry::Sphere { radius } => NodeShape::Sphere { radius: *radius },
             NodeShapeEntry::Disc { radius, axis } => {
@@ -218,6 +233,25 @@ impl<'a> Validator<'a> {
                     self.direction(axis, "axis", "a wheel on a floor has axis = [0.0, 1.0, 0.0]")
                 });
                 NodeShape::Disc { radius: *radius, axis }
+            }
+            NodeShapeEntry::Box { size } => {
+                if entry.inertia.is_none() {
+                    self.needs_inertia(shape.span(), "a box");
+                }
+                NodeShape::Box { size: *size }
+            }
+            NodeShapeEntry::Points(points) => {
+                if points.is_empty() {
+                    self.problems.push(
+                        Problem::at(shape.span(), "`shape.points` must not be empty: the node could touch nothing")
+                            .hint("write points = [[0.0, 0.0, 0.0]], or leave `shape` out: the node is then a point"),
+                    );
+                    return NodeShape::Point;
+                }
+                if points.len() > 1 && entry.inertia.is_none() {
+                    self.needs_inertia(shape.span(), "a shape of several points");
+                }
+                NodeShape::Points { points: points.clone() }
             }
         }
     }
@@ -245,7 +279,7 @@ impl<'a> Validator<'a> {
     fn needs_inertia(&mut self, span: Range<usize>, what: &str) {
         self.problems.push(
             Problem::at(span, format!("{what} needs `inertia`: without it, the node is a point mass")).hint(
-                "add `inertia`, the three principal moments of inertia in kg.m2; a solid sphere has 0.4 mass radius^2",
+                "add `inertia`, the three principal moments of inertia in kg.m2; a solid sphere has 0.4 mass radius^2, a solid box of edges a, b, c has mass (b^2 + c^2)/12 and so on",
             ),
         );
     }

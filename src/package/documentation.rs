@@ -101,10 +101,12 @@ fn coupling(model: &Model) -> String {
 
 fn nodes(model: &Model) -> String {
     let rows = model.nodes.iter().map(|node| {
-        let shape = match node.shape {
+        let shape = match &node.shape {
             NodeShape::Point => "point".to_owned(),
             NodeShape::Sphere { radius } => format!("sphere, radius {radius:?} m"),
-            NodeShape::Disc { radius, axis } => format!("disc, radius {radius:?} m, axis {}", vector(axis)),
+            NodeShape::Disc { radius, axis } => format!("disc, radius {radius:?} m, axis {}", vector(*axis)),
+            NodeShape::Box { size } => format!("box, edges {} m", vector(*size)),
+            NodeShape::Points { points } => format!("points, {} of them", points.len()),
         };
         [
             code(&node.name),

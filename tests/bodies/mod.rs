@@ -2,10 +2,12 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+use contact_fmu::engine::derivative::differentiate;
 use contact_fmu::engine::{
-    ContactMemory, ContactPair, ContactRecord, Coupling, CouplingMode, CouplingState, FrictionLaw, Input,
-    Motion, Node, NodeShape, NodeState, Orientation, Parameters, Quality, RotationState, Scheme, Settings,
-    SolverChoice, SolverSettings, State, StepRecord, Surface, SurfaceShape, System, Workspace, advance,
+    ContactMemory, ContactPair, ContactRecord, Coupling, CouplingMode, CouplingState, Dual, FrictionLaw,
+    Input, Motion, Node, NodeShape, NodeState, Orientation, Parameters, Quality, RotationState, Scalar,
+    Scheme, Settings, SolverChoice, SolverSettings, State, StepRecord, Surface, SurfaceShape, System,
+    Workspace, advance,
 };
 use nalgebra::Vector3;
 
@@ -13,6 +15,7 @@ use nalgebra::Vector3;
 pub struct Scene {
     settings: Settings,
     nodes: Vec<Node>,
+    points: Vec<Vector3<f64>>,
     surfaces: Vec<Surface>,
     contacts: Vec<ContactPair>,
     couplings: Vec<Coupling>,
@@ -37,6 +40,7 @@ impl Scene {
         Scene {
             settings,
             nodes: Vec::new(),
+            points: Vec::new(),
             surfaces: Vec::new(),
             contacts: Vec::new(),
             couplings: Vec::new(),
@@ -86,6 +90,25 @@ impl Scene {
     pub fn solid_ball(&mut self, mass: f64, radius: f64, position: [f64; 3]) -> usize {
         let inertia = Vector3::from_element(0.4 * mass * radius * radius);
         self.add(NodeShape::Sphere { radius }, mass, Some(inertia), position)
+    }
+
+    /// Adds a body that touches with points, and returns its index.
+    pub fn pointed(
+        &mut self,
+        mass: f64,
+        inertia: [f64; 3],
+        points: &[Vector3<f64>],
+        position: [f64; 3],
+    ) -> usize {
+        let shape = NodeShape::Points { first: self.points.len(), count: points.len() };
+        self.points.extend(points);
+        self.add(shape, mass, Some(Vector3::from(inertia)), position)
+    }
+
+    /// Adds a homogeneous box with the given half edges and returns its index.
+    pub fn cuboid(&mut self, mass: f64, half: [f64; 3], position: [f64; 3]) -> usize {
+        let [x, y, z] = half.map(|edge| edge * edge * mass / 3.0);
+        self.pointed(mass, [y + z, z + x, x + y], &corners(half), position)
     }
 
     /// Adds a fixed plane and returns its index.
@@ -162,7 +185,31 @@ impl Scene {
         mu: f64,
         law: FrictionLaw,
     ) -> usize {
-        self.contacts.push(ContactPair::new(node, surface, law, f64::INFINITY, &mut self.memories));
+        self.add_contact(node, surface, [restitution, mu], law, f64::INFINITY)
+    }
+
+    /// The same with a normal stiffness.
+    pub fn compliant_contact(
+        &mut self,
+        node: usize,
+        surface: usize,
+        restitution: f64,
+        mu: f64,
+        stiffness: f64,
+    ) -> usize {
+        self.add_contact(node, surface, [restitution, mu], FrictionLaw::Cone, stiffness)
+    }
+
+    fn add_contact(
+        &mut self,
+        node: usize,
+        surface: usize,
+        [restitution, mu]: [f64; 2],
+        law: FrictionLaw,
+        stiffness: f64,
+    ) -> usize {
+        let shape = self.nodes[node].shape;
+        self.contacts.push(ContactPair::new(node, &shape, surface, law, stiffness, &mut self.memories));
         self.state.parameters.restitution.push(restitution);
         self.state.parameters.mu.push(mu);
         self.state.contacts.push(ContactRecord::open());
@@ -172,10 +219,17 @@ impl Scene {
     /// The system and its initial state.
     pub fn build(mut self) -> Simulation {
         self.state.memories = vec![ContactMemory::none(); self.memories];
-        let system = System::new(self.settings, self.nodes, self.surfaces, self.contacts, self.couplings);
+        let system =
+            System::new(self.settings, self.nodes, self.points, self.surfaces, self.contacts, self.couplings);
         let workspace = Workspace::new(&system);
         Simulation { system, state: self.state, workspace }
     }
+}
+
+/// Corners of a box with the given half edges.
+pub fn corners(half: [f64; 3]) -> Vec<Vector3<f64>> {
+    let sign = |index: usize, bit: usize| if index >> bit & 1 == 0 { -1.0 } else { 1.0 };
+    (0..8).map(|index| Vector3::from_fn(|axis, _| sign(index, axis) * half[axis])).collect()
 }
 
 /// A system on its way.
@@ -230,4 +284,83 @@ impl Simulation {
         }
         (momentum, angular)
     }
+}
+
+/// Everything that a derivative may be taken of. What would lift a `closed` contact or press it in is left out: it has
+/// no derivative.
+fn knobs<S: Scalar>(state: &mut State<S>, closed: bool) -> Vec<&mut S> {
+    let components = if closed { 0..2 } else { 0..3 };
+    let turning = if closed { 2..3 } else { 0..3 };
+    let mut knobs = Vec::new();
+    for node in &mut state.nodes {
+        knobs.extend(&mut node.position.as_mut_slice()[components.clone()]);
+        knobs.extend(&mut node.velocity.as_mut_slice()[components.clone()]);
+    }
+    for rotation in &mut state.rotations {
+        knobs.extend(&mut rotation.angular_velocity.as_mut_slice()[turning.clone()]);
+    }
+    for input in state.inputs.iter_mut().chain(&mut state.torques) {
+        knobs.extend(input.value.iter_mut());
+    }
+    for coupling in &mut state.couplings {
+        let acceleration = &mut coupling.acceleration;
+        knobs.extend(acceleration.linear.iter_mut().chain(acceleration.angular.iter_mut()));
+    }
+    let parameters = &mut state.parameters;
+    knobs.extend(parameters.mass.iter_mut().chain(parameters.inertia.iter_mut().flatten()));
+    knobs.extend(parameters.restitution.iter_mut().chain(&mut parameters.mu));
+    knobs.retain(|knob| knob.value().is_finite());
+    knobs
+}
+
+/// Everything that comes out of a step.
+fn results<S: Scalar>(state: &State<S>) -> Vec<S> {
+    let mut results = Vec::new();
+    for node in &state.nodes {
+        for vector in [&node.position, &node.velocity, &node.contact_impulse] {
+            results.extend(vector.iter().copied());
+        }
+    }
+    for rotation in &state.rotations {
+        results.extend(rotation.orientation.wxyz);
+        results.extend(rotation.angular_velocity.iter().chain(rotation.contact_impulse.iter()).copied());
+    }
+    for contact in &state.contacts {
+        results.push(contact.normal_impulse);
+        results.extend(contact.tangential_impulse.iter().copied());
+    }
+    results.push(state.step.dissipated);
+    results
+}
+
+/// Compares the derivatives of a step of `duration` with differences.
+pub fn compare(run: &Simulation, duration: f64, closed: bool) {
+    let before = run.state.clone();
+    let mut not_zero = 0;
+    let count = knobs(&mut before.clone(), closed).len();
+    for index in 0..count {
+        let seeded = differentiate(&run.system, &before, duration, |state: &mut State<Dual>| {
+            knobs(state, closed)[index].tangent = 1.0;
+        })
+        .unwrap();
+        let shifted = |shift: f64| {
+            let mut state = before.clone();
+            *knobs(&mut state, closed)[index] += shift;
+            advance(&run.system, &mut state, &mut Workspace::new(&run.system), duration).unwrap();
+            results(&state)
+        };
+        let shift = 1e-6;
+        let (plus, minus) = (shifted(shift), shifted(-shift));
+        for (place, exact) in results(&seeded).into_iter().enumerate() {
+            let difference = (plus[place] - minus[place]) / (2.0 * shift);
+            let scale = 1.0_f64.max(difference.abs());
+            assert!(
+                (exact.tangent - difference).abs() < 2e-6 * scale,
+                "knob {index}, result {place}: {} against {difference}",
+                exact.tangent
+            );
+            not_zero += usize::from(exact.tangent.abs() > 1e-9);
+        }
+    }
+    assert!(not_zero > 5 * count, "a comparison of zeros shows nothing: {not_zero}");
 }

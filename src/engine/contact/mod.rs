@@ -19,6 +19,8 @@ use nalgebra::Vector3;
 pub struct Touch<S> {
     /// Index of the contact pair.
     pub contact: usize,
+    /// Which of its touching points.
+    pub point: usize,
     /// Index of its node.
     pub node: usize,
     /// Index of the node's rotation; none for a point mass.
@@ -29,7 +31,7 @@ pub struct Touch<S> {
     pub normal: Vector3<S>,
     /// From the node's centre to the touching point.
     pub arm: Vector3<S>,
-    /// The same at the end of the interval at hand where the surface moves.
+    /// The same at the end of the interval at hand, for points of a body and where the surface moves.
     pub arm_after: Vector3<S>,
     /// The body that carries the surface; none for a fixed surface.
     pub carrier: Option<Carrier<S>>,
@@ -64,13 +66,14 @@ pub struct Impulse<S> {
 }
 
 impl<S: Scalar> Touch<S> {
-    /// Looks at a contact pair.
+    /// Looks at one of the touching points of a contact pair.
     #[inline]
-    pub fn look(system: &System, state: &State<S>, contact: usize) -> Touch<S> {
+    pub fn look(system: &System, state: &State<S>, contact: usize, point: usize) -> Touch<S> {
         let pair = &system.contacts[contact];
         let node = pair.node;
         let mut touch = Touch {
             contact,
+            point,
             node,
             rotation: system.nodes[node].rotation,
             gap: S::zero(),
@@ -86,10 +89,16 @@ impl<S: Scalar> Touch<S> {
         touch
     }
 
+    /// Index among the touching points of all contacts.
+    #[inline]
+    pub fn place_in(&self, system: &System) -> usize {
+        system.first_points[self.contact] + self.point
+    }
+
     /// Takes gap, normal and arms from the present position.
     #[inline]
     pub fn place(&mut self, system: &System, state: &State<S>) {
-        let near = near_now(system, state, self.contact);
+        let near = near_now(system, state, self.contact, self.point);
         (self.gap, self.normal, self.arm) = (near.gap, near.normal, near.arm);
         self.arm_after = near.arm;
         if let Some(body) = system.surfaces[system.contacts[self.contact].surface].body {
@@ -97,6 +106,18 @@ impl<S: Scalar> Touch<S> {
             let arm = state.nodes[self.node].position + self.arm - state.nodes[body].position;
             self.carrier = Some(Carrier { node: body, rotation, arm, arm_after: arm });
         }
+    }
+
+    /// From the node's centre to where impulses of the interval at hand act: midway.
+    #[inline]
+    pub fn lever(&self) -> Vector3<S> {
+        (self.arm + self.arm_after) * S::from(0.5)
+    }
+
+    /// Place in [`State::memories`], if the law of the contact looks back at the last step.
+    #[inline]
+    pub fn memory(&self, system: &System) -> Option<usize> {
+        system.contacts[self.contact].memory.map(|first| first + self.point)
     }
 
     /// Velocity of the node's touching point relative to that of the surface.
@@ -111,6 +132,14 @@ impl<S: Scalar> Touch<S> {
                 + state.rotations[carrier.rotation].angular_velocity.cross(&carrier.arm);
         }
         velocity
+    }
+}
+
+impl<S: Scalar> Carrier<S> {
+    /// From the body's position to where impulses of the interval at hand act: midway.
+    #[inline]
+    pub fn lever(&self) -> Vector3<S> {
+        (self.arm + self.arm_after) * S::from(0.5)
     }
 }
 
@@ -134,32 +163,43 @@ pub fn pose<S: Scalar>(system: &System, state: &State<S>, node: usize) -> Pose<S
     }
 }
 
-/// How the node of a contact pair is placed to the surface, each at its pose; a fixed surface has none.
+/// How a touching point of a contact pair is placed to the surface, both sides at their poses; a fixed surface has
+/// none.
 pub fn near<S: Scalar>(
     system: &System,
     pose: &Pose<S>,
     carrier: Option<&Pose<S>>,
     contact: usize,
+    point: usize,
 ) -> Proximity<S> {
     let pair = &system.contacts[contact];
     let plane = system.surfaces[pair.surface].shape.place(carrier);
-    proximity(&system.nodes[pair.node].shape, &pose.position, || pose.orientation, &plane)
+    let shape = &system.nodes[pair.node].shape;
+    proximity(shape, &system.points, point, &pose.position, || pose.orientation, &plane)
 }
 
-/// How the node of a contact pair is placed to the surface at present.
+/// How a touching point of a contact pair is placed to the surface at present.
 #[inline(always)]
-pub fn near_now<S: Scalar>(system: &System, state: &State<S>, contact: usize) -> Proximity<S> {
+pub fn near_now<S: Scalar>(system: &System, state: &State<S>, contact: usize, point: usize) -> Proximity<S> {
     let pair = &system.contacts[contact];
     let shape = &system.nodes[pair.node].shape;
     let position = &state.nodes[pair.node].position;
     let surface = &system.surfaces[pair.surface];
     let carrier = surface.body.map(|body| pose(system, state, body));
     let plane = surface.shape.place(carrier.as_ref());
-    proximity(shape, position, || pose(system, state, pair.node).orientation, &plane)
+    let orientation = || pose(system, state, pair.node).orientation;
+    proximity(shape, &system.points, point, position, orientation, &plane)
 }
 
-/// Signed distance of a contact pair.
+/// Signed distance of a contact pair: of the lowest point where there are several.
 #[inline]
 pub fn gap<S: Scalar>(system: &System, state: &State<S>, contact: usize) -> S {
-    near_now(system, state, contact).gap
+    let mut least = near_now(system, state, contact, 0).gap;
+    for point in 1..system.touching_points(contact) {
+        let gap = near_now(system, state, contact, point).gap;
+        if gap.value() < least.value() {
+            least = gap;
+        }
+    }
+    least
 }

@@ -1,6 +1,7 @@
 //! Shapes and gap functions, one file a pair.
 
 pub mod disc_plane;
+pub mod point_plane;
 pub mod sphere_plane;
 
 use super::rotation::Orientation;
@@ -22,6 +23,13 @@ pub enum NodeShape {
         /// Unit vector across the disc, body components.
         axis: Vector3<f64>,
     },
+    /// Points of the body, each of which may touch.
+    Points {
+        /// Place of the first one in [`super::System::points`].
+        first: usize,
+        /// How many.
+        count: usize,
+    },
     /// No shape of its own: a body that carries surfaces.
     Surface,
 }
@@ -36,7 +44,16 @@ impl NodeShape {
     /// Whether the touching point may jump from one place of the shape to another.
     #[inline]
     pub fn has_edges(&self) -> bool {
-        matches!(self, NodeShape::Disc { .. })
+        matches!(self, NodeShape::Disc { .. } | NodeShape::Points { .. })
+    }
+
+    /// Number of points that may touch a surface at the same time.
+    #[inline]
+    pub fn touching_points(&self) -> usize {
+        match self {
+            NodeShape::Points { count, .. } => *count,
+            _ => 1,
+        }
     }
 }
 
@@ -106,10 +123,13 @@ pub struct Proximity<S> {
     pub arm: Vector3<S>,
 }
 
-/// How a node is placed to a plane. Its orientation is looked up only where the shape needs it.
+/// How one of the touching points of a node is placed to a plane; `points` is [`super::System::points`]. The node's
+/// orientation is looked up only where the shape needs it.
 #[inline(always)]
 pub fn proximity<S: Scalar>(
     shape: &NodeShape,
+    points: &[Vector3<f64>],
+    index: usize,
     position: &Vector3<S>,
     orientation: impl FnOnce() -> Orientation<S>,
     plane: &Plane<S>,
@@ -119,6 +139,10 @@ pub fn proximity<S: Scalar>(
         NodeShape::Disc { radius, axis } => {
             let pose = Pose { position: *position, orientation: orientation() };
             disc_plane::proximity(*radius, axis, &pose, plane)
+        }
+        NodeShape::Points { first, .. } => {
+            let pose = Pose { position: *position, orientation: orientation() };
+            point_plane::proximity(&points[first + index], &pose, plane)
         }
         NodeShape::Surface => sphere_plane::proximity(0.0, position, plane),
     }

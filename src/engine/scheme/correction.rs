@@ -3,11 +3,12 @@
 //! The displacement is the smallest in the mass norm that opens the gaps: `0 <= x _|_ W x + gap >= 0`,
 //! `q += M^-1 N^T x`. Where a body turns with it, gaps are not linear in `x` and it is repeated.
 
-use super::IslandStep;
-use crate::engine::contact::{Touch, gap};
+use super::{IslandStep, Placing};
+use crate::engine::contact::{Touch, near_now};
 use crate::engine::rotation::{Orientation, spin};
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
+use crate::engine::step::Workspace;
 use nalgebra::Vector3;
 
 /// Displacements of turning bodies; each leaves a gap of the order of the square of the one before.
@@ -35,9 +36,10 @@ pub fn close<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
                     press += touch.gap * S::from(2.0) / compliance(step, &touch);
                 }
             }
-            displace(step, &touch, -press);
+            push(step, &touch, -press);
             step.workspace.unknowns.extend([press, S::zero(), S::zero()]);
         }
+        displace(step);
         lift(step);
         if !turns {
             return;
@@ -88,7 +90,7 @@ fn refresh<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) -> f64 {
     if turns_with(touch) {
         touch.place(step.system, step.state);
     } else {
-        touch.gap = gap(step.system, step.state, touch.contact);
+        touch.gap = near_now(step.system, step.state, touch.contact, touch.point).gap;
     }
     touch.gap.value()
 }
@@ -115,26 +117,35 @@ fn turn<S: Solvable>(step: &IslandStep<'_, S>, rotation: usize, moment: &Vector3
     spin(&step.state.rotations[rotation].orientation, &step.state.parameters.inertia[rotation], moment)
 }
 
-/// Moves the node of a contact by `M^-1 N^T x`, and the body that carries its surface the other way.
-fn displace<S: Solvable>(step: &mut IslandStep<'_, S>, touch: &Touch<S>, x: S) {
+/// Adds `M^-1 N^T x` of a contact to the displacement of its node, and the opposite to that of the body that carries
+/// its surface.
+fn push<S: Solvable>(step: &mut IslandStep<'_, S>, touch: &Touch<S>, x: S) {
+    let Workspace { shifts, moments, mobility, .. } = &mut *step.workspace;
     let push = touch.normal * x;
-    shift(step, touch.node, push * step.workspace.mobility[touch.node]);
+    shifts[touch.node] += push * mobility[touch.node];
     if let Some(rotation) = touch.rotation {
-        rotate(step, rotation, &touch.arm.cross(&push));
+        moments[rotation] += touch.arm.cross(&push);
     }
     if let Some(carrier) = &touch.carrier {
-        shift(step, carrier.node, -push * step.workspace.mobility[carrier.node]);
-        rotate(step, carrier.rotation, &-carrier.arm.cross(&push));
+        shifts[carrier.node] -= push * mobility[carrier.node];
+        moments[carrier.rotation] -= carrier.arm.cross(&push);
     }
 }
 
-/// Turns a body by a moment.
-fn rotate<S: Solvable>(step: &mut IslandStep<'_, S>, rotation: usize, moment: &Vector3<S>) {
-    let turn = turn(step, rotation, moment);
-    let state = &mut step.state.rotations[rotation];
-    state.orientation = state.orientation.turned(&turn);
-    // The angular velocity turns along, which keeps the kinetic energy.
-    state.angular_velocity = Orientation::from_turn(&turn).to_world(&state.angular_velocity);
+/// Makes the displacements real, each body at once: turns one after the other would not commute.
+fn displace<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    for &node in &step.island.nodes {
+        let moved = std::mem::replace(&mut step.workspace.shifts[node], Vector3::zeros());
+        shift(step, node, moved);
+        if let Some(rotation) = step.system.nodes[node].rotation {
+            let moment = std::mem::replace(&mut step.workspace.moments[rotation], Vector3::zeros());
+            let turn = turn(step, rotation, &moment);
+            let state = &mut step.state.rotations[rotation];
+            state.orientation = state.orientation.turned(&turn);
+            // The angular velocity turns along, which keeps the kinetic energy.
+            state.angular_velocity = Orientation::from_turn(&turn).to_world(&state.angular_velocity);
+        }
+    }
 }
 
 /// Moves a body; what its weight does on the way is booked as dissipated, so that the energy balance closes.
@@ -163,11 +174,12 @@ fn lift<S: Solvable>(step: &mut IslandStep<'_, S>) {
                 shift(step, touch.node, -touch.normal * touch.gap);
             } else {
                 let x = -touch.gap / compliance(step, &touch);
-                displace(step, &touch, x);
+                push(step, &touch, x);
+                displace(step);
             }
         }
         _ => {
-            step.begin_problem();
+            step.begin_problem(Placing::Present);
             for index in 0..step.workspace.active.len() {
                 let touch = step.workspace.touches[step.workspace.active[index]];
                 let scale = step.workspace.scales[index];
@@ -179,8 +191,9 @@ fn lift<S: Solvable>(step: &mut IslandStep<'_, S>) {
             for index in 0..step.workspace.active.len() {
                 let touch = step.workspace.touches[step.workspace.active[index]];
                 let x = step.workspace.unknowns[3 * index] * step.workspace.scales[index];
-                displace(step, &touch, x);
+                push(step, &touch, x);
             }
+            displace(step);
         }
     }
 }

@@ -26,8 +26,9 @@ pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let workspace = &mut *step.workspace;
     workspace.limits.clear();
     for &index in &workspace.active {
-        let pair = &step.system.contacts[workspace.touches[index].contact];
-        let last = pair.memory.map_or(S::zero(), |memory| step.state.memories[memory].normal);
+        let touch = &workspace.touches[index];
+        let memory = touch.memory(step.system);
+        let last = memory.map_or(S::zero(), |memory| step.state.memories[memory].normal);
         workspace.limits.push(last * dt);
     }
 }
@@ -41,7 +42,8 @@ pub fn write<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
         let frame = step.workspace.columns[index].linear;
         let mu = step.state.parameters.mu[touch.contact];
         let limit = step.workspace.limits[index];
-        let memory = pair.memory.map_or(ContactMemory::none(), |memory| step.state.memories[memory]);
+        let memory = touch.memory(step.system);
+        let memory = memory.map_or(ContactMemory::none(), |memory| step.state.memories[memory]);
         let tangential = |vector: &Vector3<S>| {
             let local = frame * vector;
             [local[1], local[2]]
@@ -99,7 +101,8 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bo
             FrictionLaw::Cone | FrictionLaw::Facets { .. } => continue,
             FrictionLaw::Box { iterations } | FrictionLaw::Bristle { iterations, .. } => iterations,
         };
-        let remembered = pair.memory.map_or(0.0, |memory| step.state.memories[memory].normal.value());
+        let remembered =
+            touch.memory(step.system).map_or(0.0, |memory| step.state.memories[memory].normal.value());
         let found = step.workspace.unknowns[3 * index] * step.workspace.scales[index];
         let last = std::mem::replace(&mut step.workspace.limits[index], found);
         again |= if dt.value() > 0.0 && remembered > 0.0 {
@@ -114,13 +117,13 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bo
 /// Keeps the forces of an interval for the laws that look back.
 pub fn remember<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     for &contact in &step.island.contacts {
-        if let Some(memory) = step.system.contacts[contact].memory {
-            step.state.memories[memory] = ContactMemory::none();
+        if let Some(first) = step.system.contacts[contact].memory {
+            let places = first..first + step.system.touching_points(contact);
+            step.state.memories[places].fill(ContactMemory::none());
         }
     }
     for (&index, impulse) in step.workspace.active.iter().zip(&step.workspace.impulses) {
-        let contact = step.workspace.touches[index].contact;
-        if let Some(memory) = step.system.contacts[contact].memory
+        if let Some(memory) = step.workspace.touches[index].memory(step.system)
             && impulse.normal.value() > 0.0
         {
             step.state.memories[memory] =

@@ -134,7 +134,8 @@ fn activate<S: Solvable>(step: &mut IslandStep<'_, S>) {
                 _ => Turning::None,
             },
         };
-        let gap = near(step.system, &flight.pose(h), None, touch.contact).gap - touch.normal_velocity * ahead;
+        let gap = near(step.system, &flight.pose(h), None, touch.contact, touch.point).gap
+            - touch.normal_velocity * ahead;
         if gap.value() <= 0.0 {
             step.workspace.active.push(index);
         }
@@ -198,9 +199,9 @@ fn see_contacts<S: Solvable>(step: &mut IslandStep<'_, S>) {
     for &index in active.iter() {
         let touch = &mut touches[index];
         let motion = &midpoint.nodes[touch.node];
-        let middle = near(step.system, &motion.middle_pose, None, touch.contact);
+        let middle = near(step.system, &motion.middle_pose, None, touch.contact, touch.point);
         columns.push(jacobian(touch, &middle, &motion.middle_pose));
-        let end = near(step.system, &motion.end_pose, None, touch.contact);
+        let end = near(step.system, &motion.end_pose, None, touch.contact, touch.point);
         let jumps = length(&(end.arm - middle.arm)).value() > JUMP * length(&middle.arm).value();
         midpoint.ends.push(match columns.last() {
             Some(&middle) if jumps => middle,
@@ -208,6 +209,7 @@ fn see_contacts<S: Solvable>(step: &mut IslandStep<'_, S>) {
         });
         touch.normal = middle.normal;
         touch.arm = middle.arm;
+        touch.arm_after = middle.arm;
     }
     let bodies = Bodies { mobility, inertia: &step.state.parameters.inertia };
     scales(touches, active, columns, bodies, d);

@@ -4,8 +4,9 @@
 //! `M (v+ - v) = h f + J^T p`, `q+ = q + h (theta v+ + (1 - theta) v)`. [Moreau 1988; Jean 1999; Fancello 2012, 3.1]
 //!
 //! A rigid body turns freely by [`FreeRotation`]; contact impulses change its angular velocity through the inertia
-//! at the start of the interval, and weigh `theta` in the mean angular velocity by which it turns.
-//! [`midpoint`] alone has intervals of its own.
+//! at the start of the interval, and weigh `theta` in the mean angular velocity by which it turns. Where the touching
+//! point stays with a body that turns, impulses act on it midway and velocities are those at the end, which makes
+//! pivoting of order 2. [`midpoint`] alone has intervals of its own.
 
 pub mod correction;
 mod flight;
@@ -17,7 +18,7 @@ pub mod time_of_impact;
 
 use super::contact::{Bodies, Impulse, Jacobian, Touch, assemble, near, pose, scales};
 use super::coupling::{self, CouplingMode};
-use super::geometry::Pose;
+use super::geometry::{NodeShape, Pose};
 use super::law::bounded::turn;
 use super::law::newton_impact::Bounce;
 use super::law::{coulomb_cone, newton_impact};
@@ -43,6 +44,15 @@ pub enum Rebound {
     Newton,
     /// Closed contacts stay closed.
     None,
+}
+
+/// Where bodies are in a contact problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Placing {
+    /// Where impulses of the proposed interval act.
+    Acting,
+    /// Where they are.
+    Present,
 }
 
 /// One island over one substep.
@@ -100,9 +110,11 @@ impl<S: Solvable> IslandStep<'_, S> {
     fn look(&mut self) {
         self.workspace.touches.clear();
         for &contact in &self.island.contacts {
-            let touch = Touch::look(self.system, self.state, contact);
-            if self.yields(&touch) {
-                self.workspace.touches.push(touch);
+            for point in 0..self.system.touching_points(contact) {
+                let touch = Touch::look(self.system, self.state, contact, point);
+                if self.yields(&touch) {
+                    self.workspace.touches.push(touch);
+                }
             }
             let record = &mut self.state.contacts[contact];
             record.mode = ContactMode::Open;
@@ -197,8 +209,15 @@ impl<S: Solvable> IslandStep<'_, S> {
     // Not inlined: steps of point masses stay short.
     #[inline(never)]
     fn propose_turn(&mut self, node: usize, rotation: usize, dt: S) {
-        let (mean, end) = self.free_rotation(node, rotation).over(dt);
-        self.workspace.turns[rotation] = Turn { mean, end };
+        let free = self.free_rotation(node, rotation);
+        let (mean, end) = free.over(dt);
+        let acting = match self.system.nodes[node].shape {
+            NodeShape::Points { .. } | NodeShape::Surface => {
+                free.orientation.turned(&(mean * (dt * S::from(0.5))))
+            }
+            NodeShape::Sphere { .. } | NodeShape::Disc { .. } => free.orientation,
+        };
+        self.workspace.turns[rotation] = Turn { mean, end, acting };
     }
 
     #[inline(never)]
@@ -239,22 +258,18 @@ impl<S: Solvable> IslandStep<'_, S> {
     fn push(&mut self, touch: &Touch<S>, impulse: &Vector3<S>) {
         self.workspace.velocity[touch.node] += impulse * self.workspace.mobility[touch.node];
         if let Some(rotation) = touch.rotation {
-            self.push_turn(rotation, &touch.arm.cross(impulse));
+            self.push_turn(rotation, &touch.lever().cross(impulse));
         }
         if let Some(carrier) = &touch.carrier {
             self.workspace.velocity[carrier.node] -= impulse * self.workspace.mobility[carrier.node];
-            self.push_turn(carrier.rotation, &-carrier.arm.cross(impulse));
+            self.push_turn(carrier.rotation, &-carrier.lever().cross(impulse));
         }
     }
 
     /// Adds a change of angular momentum to the proposal.
     fn push_turn(&mut self, rotation: usize, moment: &Vector3<S>) {
-        let change = spin(
-            &self.state.rotations[rotation].orientation,
-            &self.state.parameters.inertia[rotation],
-            moment,
-        );
         let turn = &mut self.workspace.turns[rotation];
+        let change = spin(&turn.acting, &self.state.parameters.inertia[rotation], moment);
         turn.mean += change * S::from(self.system.settings.theta);
         turn.end += change;
     }
@@ -271,17 +286,31 @@ impl<S: Solvable> IslandStep<'_, S> {
         pose
     }
 
-    /// Finds where active contacts of surfaces that move will touch at the end of the proposed motion, so that what
-    /// they stop is the velocity there: a node that a turning surface carries stays in its place on it.
+    /// Whether the touching point stays with a body that turns: a point of the node, or one of a surface that moves.
+    #[inline]
+    fn turns_along(&self, touch: &Touch<S>) -> bool {
+        touch.carrier.is_some() || matches!(self.system.nodes[touch.node].shape, NodeShape::Points { .. })
+    }
+
+    /// Finds where active contacts will touch at the end of the proposed motion, so that what they stop is the velocity
+    /// there: a node that a turning surface carries stays in its place on it, and a body that tips over a corner stays
+    /// on the corner.
     fn look_ahead(&mut self, dt: S) {
+        if dt.value() == 0.0 {
+            return;
+        }
         for index in 0..self.workspace.active.len() {
             let place = self.workspace.active[index];
             let mut touch = self.workspace.touches[place];
-            let Some(carrier) = &mut touch.carrier else { continue };
+            if !self.turns_along(&touch) {
+                continue;
+            }
             let node = self.proposed_pose(touch.node, dt);
-            let body = self.proposed_pose(carrier.node, dt);
-            touch.arm_after = near(self.system, &node, Some(&body), touch.contact).arm;
-            carrier.arm_after = node.position + touch.arm_after - body.position;
+            let body = touch.carrier.map(|carrier| self.proposed_pose(carrier.node, dt));
+            touch.arm_after = near(self.system, &node, body.as_ref(), touch.contact, touch.point).arm;
+            if let (Some(carrier), Some(body)) = (&mut touch.carrier, &body) {
+                carrier.arm_after = node.position + touch.arm_after - body.position;
+            }
             self.workspace.touches[place] = touch;
         }
     }
@@ -343,7 +372,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         self.look_ahead(dt);
         let mut pass = 0;
         let solved = loop {
-            self.begin_problem();
+            self.begin_problem(Placing::Acting);
             for index in 0..self.workspace.active.len() {
                 let touch = self.workspace.touches[self.workspace.active[index]];
                 let local = self.workspace.columns[index].linear * self.proposed_velocity(&touch);
@@ -410,16 +439,20 @@ impl<S: Solvable> IslandStep<'_, S> {
     }
 
     /// Jacobians, scales and Delassus operator of the active contacts.
-    fn begin_problem(&mut self) {
-        let Workspace { touches, active, columns, scales: d, problem, mobility, .. } = &mut *self.workspace;
-        let orientation = |rotation: usize| &self.state.rotations[rotation].orientation;
+    fn begin_problem(&mut self, placing: Placing) {
+        let Workspace { touches, active, columns, scales: d, problem, mobility, turns, .. } =
+            &mut *self.workspace;
+        let orientation = |rotation: usize| match placing {
+            Placing::Acting => &turns[rotation].acting,
+            Placing::Present => &self.state.rotations[rotation].orientation,
+        };
         columns.clear();
         columns.extend(active.iter().map(|&index| {
             let touch = &touches[index];
-            let rows = Jacobian::new(&touch.normal, &touch.arm, touch.rotation.map(orientation));
+            let rows = Jacobian::new(&touch.normal, &touch.lever(), touch.rotation.map(orientation));
             match &touch.carrier {
                 None => rows,
-                Some(carrier) => rows.carried(&carrier.arm, orientation(carrier.rotation)),
+                Some(carrier) => rows.carried(&carrier.lever(), orientation(carrier.rotation)),
             }
         }));
         let bodies = Bodies { mobility, inertia: &self.state.parameters.inertia };
@@ -437,7 +470,7 @@ impl<S: Solvable> IslandStep<'_, S> {
             return;
         }
         for (index, &touch) in active.iter().enumerate() {
-            let force = &self.state.guesses[touches[touch].contact];
+            let force = &self.state.guesses[touches[touch].place_in(self.system)];
             let local = columns[index].linear.map(S::value) * force * (dt.value() / scales[index].value());
             for k in 0..3 {
                 unknowns[3 * index + k] = S::from(local[k]);
@@ -451,7 +484,9 @@ impl<S: Solvable> IslandStep<'_, S> {
             return;
         }
         for &contact in &self.island.contacts {
-            self.state.guesses[contact] = Vector3::zeros();
+            let first = self.system.first_points[contact];
+            let points = first..first + self.system.touching_points(contact);
+            self.state.guesses[points].fill(Vector3::zeros());
         }
         if !solved {
             return;
@@ -460,7 +495,8 @@ impl<S: Solvable> IslandStep<'_, S> {
         for (index, &touch) in active.iter().enumerate() {
             let r = Vector3::from_fn(|k, _| unknowns[3 * index + k].value());
             let force = columns[index].linear.map(S::value).transpose() * r;
-            self.state.guesses[touches[touch].contact] = force * (scales[index].value() / dt.value());
+            self.state.guesses[touches[touch].place_in(self.system)] =
+                force * (scales[index].value() / dt.value());
         }
     }
 
@@ -520,7 +556,7 @@ impl<S: Solvable> IslandStep<'_, S> {
     fn record_modes(&mut self) {
         for index in 0..self.workspace.active.len() {
             let place = self.workspace.active[index];
-            if self.workspace.touches[place].carrier.is_some() {
+            if self.turns_along(&self.workspace.touches[place]) {
                 self.workspace.touches[place].place(self.system, self.state);
             }
             let (touch, impulse) = (&self.workspace.touches[place], &self.workspace.impulses[index]);
@@ -529,8 +565,14 @@ impl<S: Solvable> IslandStep<'_, S> {
             let leaving = normal_velocity.value() > self.resting_speed(touch);
             let record = &mut self.state.contacts[touch.contact];
             if impulse.mode != ContactMode::Open && !leaving {
-                record.mode = impulse.mode;
-                record.slip = length(&(velocity - touch.normal * normal_velocity));
+                // Of several points of a pair, one that slips decides, and the fastest one.
+                if record.mode != ContactMode::Slip {
+                    record.mode = impulse.mode;
+                }
+                let slip = length(&(velocity - touch.normal * normal_velocity));
+                if slip.value() >= record.slip.value() {
+                    record.slip = slip;
+                }
             }
         }
     }
@@ -571,6 +613,13 @@ impl<S: Solvable> IslandStep<'_, S> {
     #[inline]
     fn resting_speed(&self, touch: &Touch<S>) -> f64 {
         let turning = match touch.rotation {
+            // A point of a body has the velocity that was foreseen, but for what contact has changed on the way.
+            Some(rotation) if matches!(self.system.nodes[touch.node].shape, NodeShape::Points { .. }) => {
+                let spin = length(&self.state.rotations[rotation].angular_velocity).value();
+                let acceleration = length(&self.workspace.acceleration[touch.node]).value()
+                    + spin * spin * length(&touch.arm).value();
+                self.length * self.length * spin * acceleration
+            }
             // A shape that rolls ends a step with the normal velocity that its turning arm has made.
             Some(rotation) if !self.system.nodes[touch.node].shape.is_round() => {
                 let spin = self.state.rotations[rotation].angular_velocity;
@@ -638,11 +687,11 @@ fn record_impulse<S: Scalar>(
     let vector = impulse.vector(&touch.normal);
     state.nodes[touch.node].contact_impulse += vector;
     if let Some(rotation) = touch.rotation {
-        state.rotations[rotation].contact_impulse += touch.arm.cross(&vector);
+        state.rotations[rotation].contact_impulse += touch.lever().cross(&vector);
     }
     if let Some(carrier) = &touch.carrier {
         state.nodes[carrier.node].contact_impulse -= vector;
-        state.rotations[carrier.rotation].contact_impulse -= carrier.arm.cross(&vector);
+        state.rotations[carrier.rotation].contact_impulse -= carrier.lever().cross(&vector);
     }
     let record = &mut state.contacts[touch.contact];
     record.normal_impulse += impulse.normal;

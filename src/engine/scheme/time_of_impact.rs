@@ -164,6 +164,7 @@ fn flight<S: Solvable>(step: &IslandStep<'_, S>, node: usize, dt: S) -> Flight<S
 #[derive(Clone, Copy)]
 struct Approach<S> {
     contact: usize,
+    point: usize,
     node: Flight<S>,
     carrier: Option<Flight<S>>,
 }
@@ -172,6 +173,7 @@ impl<S: Scalar> Approach<S> {
     fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> Approach<T> {
         Approach {
             contact: self.contact,
+            point: self.point,
             node: self.node.map(convert),
             carrier: self.carrier.map(|flight| flight.map(convert)),
         }
@@ -179,7 +181,7 @@ impl<S: Scalar> Approach<S> {
 
     fn gap(&self, system: &System, t: S) -> S {
         let carrier = self.carrier.as_ref().map(|flight| flight.pose(t));
-        near(system, &self.node.pose(t), carrier.as_ref(), self.contact).gap
+        near(system, &self.node.pose(t), carrier.as_ref(), self.contact, self.point).gap
     }
 
     /// No gap changes more within `dt`; also how far a side turns at most.
@@ -205,6 +207,7 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
     let system = step.system;
     let approach = Approach {
         contact: touch.contact,
+        point: touch.point,
         node: flight(step, touch.node, dt),
         carrier: touch.carrier.map(|carrier| flight(step, carrier.node, dt)),
     };

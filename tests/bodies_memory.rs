@@ -1,0 +1,61 @@
+//! Steps of bodies with several touching points, on surfaces that move too, allocate nothing.
+
+mod bodies;
+mod counting_allocator;
+
+use bodies::{Scene, Simulation};
+use contact_fmu::engine::Orientation;
+use counting_allocator::allocations_so_far;
+use nalgebra::Vector3;
+
+const GRAVITY: f64 = 9.81;
+
+/// A box that tumbles on a floor until it rests on four corners.
+fn tumbling_box() -> Simulation {
+    let mut scene = Scene::new(GRAVITY);
+    let floor = scene.plane([0.0, 0.0, 1.0]);
+    let node = scene.cuboid(1.0, [0.2, 0.15, 0.1], [0.0, 0.0, 0.4]);
+    scene.contact(node, floor, 0.3, 0.3);
+    let mut run = scene.build();
+    run.rotation(node).orientation = Orientation::from_turn(&Vector3::new(0.5, -0.4, 0.3));
+    run
+}
+
+/// A box and two balls on a free table.
+fn loaded_table() -> Simulation {
+    let mut scene = Scene::new(GRAVITY);
+    let (table, top) = scene.table(5.0, [0.3, 0.2, 0.4], [0.0; 3], 0.1);
+    let load = [
+        scene.cuboid(1.0, [0.2, 0.15, 0.1], [0.0, 0.0, 0.25]),
+        scene.solid_ball(1.0, 0.1, [0.4, 0.1, 0.3]),
+        scene.ball(1.0, 0.1, [-0.4, -0.1, 0.35]),
+    ];
+    for node in load {
+        scene.contact(node, top, 0.4, 0.3);
+    }
+    let mut run = scene.build();
+    run.coupling(table).acceleration.linear[2] = 1.0;
+    run.rotation(table).angular_velocity = Vector3::new(0.1, 0.2, 0.3);
+    run
+}
+
+#[test]
+fn steps_do_not_allocate() {
+    for (name, mut run) in [("box", tumbling_box()), ("table", loaded_table())] {
+        let start = run.state.clone();
+        let mut touched = 0;
+        let mut rounds = [0, 0];
+        for allocations in &mut rounds {
+            run.state.clone_from(&start);
+            let before = allocations_so_far();
+            for _ in 0..800 {
+                run.advance(1e-3);
+                touched += u32::from(run.state.contacts.iter().any(|contact| contact.normal_impulse > 0.0));
+            }
+            *allocations = allocations_so_far() - before;
+        }
+        assert!(touched > 50, "{name}: {touched}");
+        // The first round may find that a problem is larger than was likely.
+        assert!(rounds[0] < 20 && rounds[1] == 0, "{name}: {rounds:?}");
+    }
+}
