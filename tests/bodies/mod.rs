@@ -5,9 +5,9 @@
 use contact_fmu::engine::derivative::differentiate;
 use contact_fmu::engine::{
     ContactMemory, ContactPair, ContactRecord, Coupling, CouplingMode, CouplingState, Dual, FrictionLaw,
-    Input, Motion, Node, NodeShape, NodeState, Orientation, Parameters, Quality, RotationState, Scalar,
-    Scheme, Settings, SolverChoice, SolverSettings, State, StepRecord, Surface, SurfaceShape, System,
-    Workspace, advance,
+    Input, Kinetic, Latency, Motion, Node, NodeShape, NodeState, Orientation, Parameters, Quality,
+    RotationState, Scalar, Scheme, Settings, SolverChoice, SolverSettings, State, StepRecord, Surface,
+    SurfaceShape, System, Workspace, advance,
 };
 use nalgebra::Vector3;
 
@@ -124,7 +124,8 @@ impl Scene {
     pub fn table(&mut self, mass: f64, inertia: [f64; 3], position: [f64; 3], height: f64) -> (usize, usize) {
         let body = self.add(NodeShape::Surface, mass, Some(Vector3::from(inertia)), position);
         self.nodes[body].coupling = Some(self.couplings.len());
-        self.couplings.push(Coupling { node: body, mode: CouplingMode::Iterative });
+        let plain = Kinetic { latency: Latency::Known(0), shaping: false, adapt: false, guard: false };
+        self.couplings.push(Coupling { node: body, mode: CouplingMode::Kinetic(plain) });
         let given = Motion {
             position: Vector3::from(position),
             velocity: Vector3::zeros(),
@@ -221,6 +222,7 @@ impl Scene {
         self.state.memories = vec![ContactMemory::none(); self.memories];
         let system =
             System::new(self.settings, self.nodes, self.points, self.surfaces, self.contacts, self.couplings);
+        self.state.guesses = vec![Vector3::zeros(); system.points_of_contacts()];
         let workspace = Workspace::new(&system);
         Simulation { system, state: self.state, workspace }
     }
@@ -242,8 +244,30 @@ pub struct Simulation {
 }
 
 impl Simulation {
+    /// Plays a master that moves bodies exactly as the engine foretells: it gives the motion that they have, and
+    /// what they accelerate by besides contact.
+    pub fn give_motion(&mut self) {
+        for (entry, coupling) in self.system.couplings.iter().zip(&mut self.state.couplings) {
+            let node = &self.state.nodes[entry.node];
+            let rotation =
+                &self.state.rotations[self.system.nodes[entry.node].rotation.expect("a table turns")];
+            let given = Motion {
+                position: node.position,
+                velocity: node.velocity,
+                orientation: rotation.orientation,
+                angular_velocity: rotation.angular_velocity,
+            };
+            let acceleration = coupling.acceleration;
+            let mass = self.state.parameters.mass[entry.node];
+            *coupling = CouplingState::new(given, acceleration.linear, mass, Some(0));
+            coupling.acceleration = acceleration;
+            coupling.memory.guess(acceleration);
+        }
+    }
+
     /// One communication step, which must be solved.
     pub fn advance(&mut self, duration: f64) {
+        self.give_motion();
         let quality = advance(&self.system, &mut self.state, &mut self.workspace, duration);
         assert_eq!(
             quality,

@@ -331,10 +331,9 @@ pub fn observe<S: Scalar>(
         if memory.response.stiff && !was_stiff {
             memory.hold = 0;
         }
-        window.mobility.mass *= memory.response.mass_factor / factors.0;
-        if let Some((_, inertia)) = &mut window.mobility.rotation {
-            *inertia *= memory.response.inertia_factor / factors.1;
-        }
+        let learned = &memory.response;
+        window.mobility =
+            window.mobility.scaled(learned.mass_factor / factors.0, learned.inertia_factor / factors.1);
         let besides = window.besides(&contact).linear;
         let by_contact = contact.force / window.mobility.mass;
         let was_stiff = memory.response.stiff;

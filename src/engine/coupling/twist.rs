@@ -95,6 +95,17 @@ impl<S: Scalar> Add for Wrench<S> {
 }
 
 impl<S: Scalar> Mobility<S> {
+    /// Heavier by factors; what is infinite stays so.
+    pub fn scaled(&self, mass_factor: S, inertia_factor: S) -> Mobility<S> {
+        let scale = |value: S, factor: S| if value.value().is_finite() { value * factor } else { value };
+        Mobility {
+            mass: scale(self.mass, mass_factor),
+            rotation: self.rotation.map(|(orientation, inertia)| {
+                (orientation, inertia.map(|moment| scale(moment, inertia_factor)))
+            }),
+        }
+    }
+
     /// Acceleration that a force makes.
     pub fn acceleration(&self, wrench: &Wrench<S>) -> Twist<S> {
         Twist {

@@ -204,12 +204,12 @@ fn declared<S: Scalar>(system: &System, state: &State<S>, index: usize) -> Scrat
 fn response<S: Scalar>(system: &System, state: &State<S>, index: usize, motion: &Motion<S>) -> Mobility<S> {
     let node = system.couplings[index].node;
     let response = &state.couplings[index].memory.response;
-    Mobility {
-        mass: state.parameters.mass[node] * response.mass_factor,
-        rotation: system.nodes[node].rotation.map(|rotation| {
-            (motion.orientation, state.parameters.inertia[rotation] * response.inertia_factor)
-        }),
-    }
+    let rotation = system.nodes[node].rotation;
+    let declared = Mobility {
+        mass: state.parameters.mass[node],
+        rotation: rotation.map(|rotation| (motion.orientation, state.parameters.inertia[rotation])),
+    };
+    declared.scaled(response.mass_factor, response.inertia_factor)
 }
 
 /// The motion of a body.
