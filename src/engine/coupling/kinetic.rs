@@ -17,7 +17,7 @@ use super::position_rule::PositionRule;
 use super::response::Response;
 use super::shaping;
 use super::state::Motion;
-use super::twist::{Mobility, Twist, Wrench};
+use super::twist::{Mobility, Twist, Wrench, scaled};
 use super::{CouplingState, Kinetic};
 use crate::engine::rotation::FreeRotation;
 use crate::engine::scalar::{Scalar, length};
@@ -287,7 +287,7 @@ pub fn observe<S: Scalar>(
         }
         window.mobility.mass *= memory.response.mass_factor / factors.0;
         if let Some((_, inertia)) = &mut window.mobility.rotation {
-            *inertia *= memory.response.inertia_factor / factors.1;
+            *inertia = inertia.map(|moment| scaled(moment, memory.response.inertia_factor / factors.1));
         }
         let besides = window.besides(&contact).linear;
         let by_contact = contact.force / window.mobility.mass;

@@ -94,6 +94,11 @@ impl<S: Scalar> Add for Wrench<S> {
     }
 }
 
+/// A mass or moment of inertia times a factor; an infinite one stays as it is, and has no derivative.
+pub fn scaled<S: Scalar>(mass: S, factor: S) -> S {
+    if mass.value().is_finite() { mass * factor } else { mass }
+}
+
 impl<S: Scalar> Mobility<S> {
     /// Acceleration that a force makes.
     pub fn acceleration(&self, wrench: &Wrench<S>) -> Twist<S> {

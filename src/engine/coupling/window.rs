@@ -4,7 +4,7 @@
 use super::kinetic::{self, Start};
 use super::latency;
 use super::state::Motion;
-use super::twist::{Mobility, Twist, Wrench};
+use super::twist::{Mobility, Twist, Wrench, scaled};
 use super::{CouplingMode, Latency, iterative};
 use crate::engine::geometry::NodeShape;
 use crate::engine::rotation::{FreeRotation, Orientation};
@@ -142,9 +142,10 @@ fn response<S: Scalar>(system: &System, state: &State<S>, index: usize, motion: 
     let node = system.couplings[index].node;
     let response = &state.couplings[index].memory.response;
     Mobility {
-        mass: state.parameters.mass[node] * response.mass_factor,
+        mass: scaled(state.parameters.mass[node], response.mass_factor),
         rotation: system.nodes[node].rotation.map(|rotation| {
-            (motion.orientation, state.parameters.inertia[rotation] * response.inertia_factor)
+            let inertia = state.parameters.inertia[rotation];
+            (motion.orientation, inertia.map(|moment| scaled(moment, response.inertia_factor)))
         }),
     }
 }
