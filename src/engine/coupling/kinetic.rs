@@ -319,7 +319,9 @@ pub fn observe<S: Scalar>(
             memory.response.see(&surprise.linear, &change.linear, &expected.linear, settings.adapt, windows);
         error = found;
         corrected = lesson.corrected;
-        if settings.adapt && window.mobility.rotation.is_some() {
+        // Without an impact to compare with, the smallest error of the master's rotation would count.
+        let is_impact = latency::is_impact(&change.linear, &expected.linear);
+        if settings.adapt && window.mobility.rotation.is_some() && is_impact {
             corrected |= memory.response.see_turning(&surprise.angular, &change.angular, &expected.angular);
         }
         if corrected {

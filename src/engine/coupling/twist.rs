@@ -95,7 +95,7 @@ impl<S: Scalar> Add for Wrench<S> {
 }
 
 impl<S: Scalar> Mobility<S> {
-    /// Heavier by factors; what is infinite stays so.
+    /// Heavier by factors; what is infinite stays so, and has no derivative.
     pub fn scaled(&self, mass_factor: S, inertia_factor: S) -> Mobility<S> {
         let scale = |value: S, factor: S| if value.value().is_finite() { value * factor } else { value };
         Mobility {
