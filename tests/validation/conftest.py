@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fmpy import extract, read_model_description
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILDER = Path(os.environ.get("CONTACT_FMU", ROOT / "target" / "release" / "contact-fmu"))
@@ -33,6 +34,7 @@ class Fmus:
 
     def __init__(self, folder):
         self.folder = folder
+        self.unpacked = {}
 
     def fmu(self, model):
         path = self.folder / f"{model}.fmu"
@@ -45,6 +47,16 @@ class Fmus:
         if not path.exists():
             contact_fmu("simulate", self.fmu(model), "-o", path)
         return read_csv(path)
+
+    def of_text(self, text):
+        """FMU of a model given by its text, unpacked: its description and folder."""
+        if text not in self.unpacked:
+            source = self.folder / f"text_{len(self.unpacked)}.toml"
+            source.write_text(text)
+            path = source.with_suffix(".fmu")
+            contact_fmu("build", source, "-o", path)
+            self.unpacked[text] = read_model_description(path), extract(path, source.with_suffix(""))
+        return self.unpacked[text]
 
     def variant(self, model, name, replace):
         """FMU of a model whose text is changed by (old, new) pairs."""

@@ -3,7 +3,7 @@
 from contextlib import contextmanager
 
 from fmpy import extract, read_model_description
-from fmpy.fmi2 import FMU2Slave
+from fmpy.fmi2 import FMU2Slave, defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
 
 
 class FMU2NamedSlave(FMU2Slave):
@@ -17,6 +17,21 @@ class FMU2NamedSlave(FMU2Slave):
             instanceName=instance,
         )
         self.references = {variable.name: variable.valueReference for variable in description.modelVariables}
+        self.warnings = []
+
+    def instantiate(self):
+        """Keeps what the FMU logs with a status above fmi2OK."""
+
+        def log(environment, instance, status, category, message):
+            if status > 0:
+                self.warnings.append(message.decode())
+                print(message.decode())
+
+        callbacks = fmi2CallbackFunctions()
+        callbacks.logger = fmi2CallbackLoggerTYPE(log)
+        callbacks.allocateMemory = defaultCallbacks.allocateMemory
+        callbacks.freeMemory = defaultCallbacks.freeMemory
+        super().instantiate(callbacks=callbacks)
 
     def initialize(self, start=0.0):
         self.instantiate()
@@ -26,6 +41,9 @@ class FMU2NamedSlave(FMU2Slave):
 
     def real(self, *names):
         return self.getReal([self.references[name] for name in names])
+
+    def integer(self, *names):
+        return self.getInteger([self.references[name] for name in names])
 
     def set(self, **values):
         self.setReal([self.references[name] for name in values], list(values.values()))

@@ -57,6 +57,11 @@ class Linear:
         q, v = self.x[: self.n], self.x[self.n : 2 * self.n]
         return 0.5 * self.mass @ (v * v) + 0.5 * q @ self.stiffness @ q - self.force @ q
 
+    def energies(self, states):
+        """Energies of recorded states."""
+        q, v = states[:, : self.n], states[:, self.n : 2 * self.n]
+        return 0.5 * (v * v) @ self.mass + 0.5 * ((q @ self.stiffness) * q).sum(axis=1) - q @ self.force
+
     def matrices(self, h):
         """x+ = phi x + gamma (f, 1)."""
         if h not in self.steps:
@@ -118,10 +123,10 @@ class Node:
         return np.array(self.slave.getReal(self.outputs))
 
 
-def run(side, node, stop, steps, order, keep=()):
+def run(side, node, stop, steps, order, keep=(), watch=None):
     """Steps both sides until `stop`. `order` "sequential": the FMU first, its force acts in the same step; "parallel":
     both at once, the force acts in the next step. Returns times, states, forces as applied, and the FMU's variables
-    `keep` after each step."""
+    `keep` after each step. `watch` is called with the time after each step."""
     slave = node.slave
     lengths = iter(steps) if hasattr(steps, "__iter__") else None
     node.give(side.position, side.velocity)
@@ -146,4 +151,6 @@ def run(side, node, stop, steps, order, keep=()):
         states.append(side.x.copy())
         forces.append(applied)
         kept.append(slave.real(*keep) if keep else [])
+        if watch is not None:
+            watch(times[-1])
     return np.array(times), np.array(states), np.array(forces), np.array(kept)

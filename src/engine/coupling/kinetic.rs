@@ -192,12 +192,12 @@ impl<S: Scalar> Memory<S> {
     }
 
     /// Takes the force that the master will hold over its first window if it applies forces late.
-    pub fn take_first(&mut self, made: &Memory<S>) {
-        self.sent[0] = made.sent[0];
+    pub fn take_first(&mut self, force: Wrench<S>, made: &Memory<S>) {
+        self.sent[0] = force;
         if self.latency.windows == 1 {
             (self.displacement, self.velocity) = (made.displacement, made.velocity);
             (self.planned, self.target, self.resting) = (made.planned, made.target, made.resting);
-            self.ledger = made.ledger;
+            (self.settles, self.ledger) = (made.settles, made.ledger);
         }
     }
 
@@ -313,16 +313,28 @@ pub fn observe<S: Scalar>(
             torque: contact.torque - memory.acted.torque,
         };
         let change = window.mobility.acceleration(&force);
+        let acts = window.mobility.acceleration(&contact);
         let was_stiff = memory.response.stiff;
         let factors = (memory.response.mass_factor, memory.response.inertia_factor);
-        let (lesson, found) =
-            memory.response.see(&surprise.linear, &change.linear, &expected.linear, settings.adapt, windows);
+        let (lesson, found) = memory.response.see(
+            &surprise.linear,
+            &acts.linear,
+            &change.linear,
+            &expected.linear,
+            settings.adapt,
+            windows,
+        );
         error = found;
         corrected = lesson.corrected;
         // Without an impact to compare with, the smallest error of the master's rotation would count.
         let is_impact = latency::is_impact(&change.linear, &expected.linear);
         if settings.adapt && window.mobility.rotation.is_some() && is_impact {
-            corrected |= memory.response.see_turning(&surprise.angular, &change.angular, &expected.angular);
+            corrected |= memory.response.see_turning(
+                &surprise.angular,
+                &acts.angular,
+                &change.angular,
+                &expected.angular,
+            );
         }
         if corrected {
             memory.ledger.void(1 + windows);
@@ -434,6 +446,8 @@ pub struct Outcome<S: Scalar> {
     pub contact: Option<(Twist<S>, Twist<S>)>,
     /// Impulse of the contacts.
     pub impulse: Wrench<S>,
+    /// External force that the engine was told of, mean over it.
+    pub told: Wrench<S>,
     /// Whether one is closed at its end.
     pub resting: bool,
 }
@@ -446,7 +460,7 @@ pub fn finish<S: Scalar>(
     mobility: &Mobility<S>,
     outcome: &Outcome<S>,
 ) {
-    let Outcome { end, contact, impulse, resting } = *outcome;
+    let Outcome { end, contact, impulse, told, resting } = *outcome;
     let memory = &mut coupling.memory;
     let h = S::from(start.span);
     let (shift, lag) = start.shadow.from(&start.foretold);
@@ -469,7 +483,8 @@ pub fn finish<S: Scalar>(
         let probe = latency::probe(memory.made, &response.linear, &expected, velocity, start.span);
         output.force += probe * mobility.mass;
     }
-    let work = contact.map_or(S::zero(), |_| work_of_contact(&coupling.acceleration, start, mobility, &end));
+    let besides = coupling.acceleration + mobility.acceleration(&told);
+    let work = contact.map_or(S::zero(), |_| work_of_contact(&besides, start, mobility, &end));
     memory.ledger.expect(work);
     memory.target = end;
     memory.resting = resting;
@@ -482,7 +497,7 @@ pub fn finish<S: Scalar>(
     coupling.diagnosis.shaping = (settings.shaping || settings.adapt) && !memory.response.stiff;
 }
 
-/// Change of the shadow's kinetic energy less what the acceleration besides contact has done.
+/// Change of the shadow's kinetic energy less what the accelerations besides contact have done.
 fn work_of_contact<S: Scalar>(
     besides: &Twist<S>,
     start: &Start<S>,
@@ -491,11 +506,13 @@ fn work_of_contact<S: Scalar>(
 ) -> S {
     let half = S::from(0.5);
     let before = &start.shadow;
+    let (moved, _) = end.from(before);
+    let applied = mobility.wrench(besides, &Wrench::zero());
     let mut work = S::zero();
     if mobility.mass.value().is_finite() {
         let sum = end.velocity + before.velocity;
         let kinetic = (end.velocity - before.velocity).dot(&sum) * half;
-        work += mobility.mass * (kinetic - besides.linear.dot(&(end.position - before.position)));
+        work += mobility.mass * kinetic - applied.force.dot(&moved.linear);
     }
     if let Some((_, inertia)) = mobility.rotation
         && inertia.iter().all(|moment| moment.value().is_finite())
@@ -504,7 +521,7 @@ fn work_of_contact<S: Scalar>(
             let spin = motion.orientation.to_body(&motion.angular_velocity);
             spin.dot(&inertia.component_mul(&spin)) * half
         };
-        work += energy(end) - energy(before);
+        work += energy(end) - energy(before) - applied.torque.dot(&moved.angular);
     }
     work
 }

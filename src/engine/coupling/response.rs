@@ -44,6 +44,8 @@ pub struct Lesson {
 
 /// Changes of force that make less than this times the expected acceleration do not tell.
 const TELLING: f64 = 3.0;
+/// Nor do those of less than this part of the force.
+const TELLING_PART: f64 = 0.3;
 /// Those that make more are impacts.
 const IMPACT: f64 = 20.0;
 /// Ratios within this of 1 are left alone.
@@ -88,11 +90,12 @@ impl<S: Scalar> Response<S> {
         }
     }
 
-    /// Looks at the last window: the acceleration `surprise` that came besides the one expected, and the change of the
-    /// acceleration that the contact force makes. Returns what was learned and the error of the response.
+    /// Looks at the last window: the acceleration `surprise` that came besides the one expected, the one that the
+    /// contact force makes, and its change. Returns what was learned and the error of the response.
     pub fn see(
         &mut self,
         surprise: &Vector3<S>,
+        contact: &Vector3<S>,
         change: &Vector3<S>,
         expected: &Vector3<S>,
         adapt: bool,
@@ -101,7 +104,7 @@ impl<S: Scalar> Response<S> {
         self.since = self.since.saturating_add(1);
         let mut lesson = Lesson { corrected: false, by_impact: false };
         let (size, usual) = (length(change).value(), length(expected).value().max(1e-9));
-        if self.stiff || size <= TELLING * usual {
+        if self.stiff || size <= TELLING * usual || size <= TELLING_PART * length(contact).value() {
             return (lesson, None);
         }
         let ratio = S::one() + surprise.dot(change) / change.dot(change);
@@ -121,9 +124,15 @@ impl<S: Scalar> Response<S> {
     }
 
     /// The same for turning, without a look at springs.
-    pub fn see_turning(&mut self, surprise: &Vector3<S>, change: &Vector3<S>, expected: &Vector3<S>) -> bool {
-        let usual = length(expected).value().max(1e-9);
-        if self.stiff || length(change).value() <= IMPACT * usual {
+    pub fn see_turning(
+        &mut self,
+        surprise: &Vector3<S>,
+        contact: &Vector3<S>,
+        change: &Vector3<S>,
+        expected: &Vector3<S>,
+    ) -> bool {
+        let (size, usual) = (length(change).value(), length(expected).value().max(1e-9));
+        if self.stiff || size <= IMPACT * usual || size <= TELLING_PART * length(contact).value() {
             return false;
         }
         let ratio = S::one() + surprise.dot(change) / change.dot(change);

@@ -171,10 +171,7 @@ fn begin_kinetic<S: Scalar>(
 ) {
     let node = system.couplings[index].node;
     let rotation = system.nodes[node].rotation;
-    let told = Wrench {
-        force: state.inputs[node].at(0.5 * duration),
-        torque: rotation.map_or(Vector3::zeros(), |rotation| state.torques[rotation].at(0.5 * duration)),
-    };
+    let told = told(system, state, node, 0.5 * duration);
     let given = state.couplings[index].given;
     let mobility = response(system, state, index, &given);
     let start =
@@ -188,6 +185,12 @@ fn begin_kinetic<S: Scalar>(
         state.parameters.inertia[rotation] = inertia;
     }
     place(system, state, node, &start.shadow);
+}
+
+/// External force that the engine is told of, at a time after the present one.
+fn told<S: Scalar>(system: &System, state: &State<S>, node: usize, after: f64) -> Wrench<S> {
+    let torque = system.nodes[node].rotation.map(|rotation| state.torques[rotation].at(after));
+    Wrench { force: state.inputs[node].at(after), torque: torque.unwrap_or_else(Vector3::zeros) }
 }
 
 /// Mass and inertia as the model says.
@@ -248,7 +251,8 @@ pub fn end<S: Scalar>(system: &System, state: &mut State<S>, scratch: &[Scratch<
                     let is_closed = |&contact: &usize| state.contacts[contact].mode != ContactMode::Open;
                     let resting = island.contacts.iter().any(is_closed);
                     let end = motion(system, state, node);
-                    let outcome = kinetic::Outcome { end, contact, impulse, resting };
+                    let told = told(system, state, node, start.ahead + 0.5 * start.span);
+                    let outcome = kinetic::Outcome { end, contact, impulse, told, resting };
                     kinetic::finish(&mut state.couplings[index], settings, start, mobility, &outcome);
                     state.parameters.mass[node] = *mass;
                     if let (Some(rotation), Some(inertia)) = (system.nodes[node].rotation, *inertia) {
@@ -325,9 +329,16 @@ pub fn couple_initially<S: Solvable>(system: &System, state: &mut State<S>, step
     if advance(system, &mut trial, &mut Workspace::new(system), step).is_err() {
         return;
     }
-    for (coupling, tried) in state.couplings.iter_mut().zip(&trial.couplings) {
+    let entries = state.couplings.iter_mut().zip(&system.couplings);
+    for ((coupling, entry), tried) in entries.zip(&trial.couplings) {
         coupling.output = tried.output;
-        coupling.memory.take_first(&tried.memory);
+        if matches!(entry.mode, CouplingMode::Kinetic(_)) && !tried.memory.latency.known {
+            // What holds the body acts in any case; a displacement might come twice.
+            let Wrench { force, torque } = impulse(system, &trial, entry.node);
+            let h = S::from(step);
+            coupling.output = Wrench { force: force / h, torque: torque / h };
+        }
+        coupling.memory.take_first(coupling.output, &tried.memory);
     }
 }
 
