@@ -60,7 +60,7 @@ impl Model {
                 },
                 body: None,
             })
-            .collect();
+            .collect::<Vec<engine::Surface>>();
         let mut memories = 0;
         let contacts = self
             .contacts
@@ -68,9 +68,8 @@ impl Model {
             .map(|contact| {
                 let friction = friction_law(contact.friction);
                 ContactPair::new(
-                    contact.node,
-                    &nodes[contact.node].shape,
-                    contact.surface,
+                    (contact.node, &nodes[contact.node].shape),
+                    (contact.surface, &surfaces[contact.surface]),
                     friction,
                     contact.normal_stiffness,
                     &mut memories,

@@ -132,18 +132,19 @@ pub fn proximity<S: Scalar>(
     index: usize,
     position: &Vector3<S>,
     orientation: impl FnOnce() -> Orientation<S>,
-    plane: &Plane<S>,
+    // Made where it is used, so that it stays in registers for a sphere.
+    plane: impl Fn() -> Plane<S>,
 ) -> Proximity<S> {
     match shape {
-        NodeShape::Sphere { radius } => sphere_plane::proximity(*radius, position, plane),
+        NodeShape::Sphere { radius } => sphere_plane::proximity(*radius, position, &plane()),
         NodeShape::Disc { radius, axis } => {
             let pose = Pose { position: *position, orientation: orientation() };
-            disc_plane::proximity(*radius, axis, &pose, plane)
+            disc_plane::proximity(*radius, axis, &pose, &plane())
         }
         NodeShape::Points { first, .. } => {
             let pose = Pose { position: *position, orientation: orientation() };
-            point_plane::proximity(&points[first + index], &pose, plane)
+            point_plane::proximity(&points[first + index], &pose, &plane())
         }
-        NodeShape::Surface => sphere_plane::proximity(0.0, position, plane),
+        NodeShape::Surface => sphere_plane::proximity(0.0, position, &plane()),
     }
 }

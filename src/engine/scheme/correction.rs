@@ -26,16 +26,17 @@ pub fn close<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
         }
         let mut turns = false;
         for index in 0..step.workspace.active.len() {
-            let touch = step.workspace.touches[step.workspace.active[index]];
+            let place = step.workspace.active[index];
+            let touch = &step.workspace.touches[place];
             let impulse = step.workspace.impulses[index].normal;
             let mut press = impulse * lever;
-            if turns_with(&touch) {
+            if turns_with(touch) {
                 turns = true;
                 if impulse.value() > 0.0 && touch.gap.value() > 0.0 {
-                    press += touch.gap * S::from(2.0) / compliance(step, &touch);
+                    press += touch.gap * S::from(2.0) / compliance(step, touch);
                 }
             }
-            push(step, &touch, -press);
+            push(step, place, -press);
         }
         displace(step);
         lift(step);
@@ -115,8 +116,9 @@ fn turn<S: Solvable>(step: &IslandStep<'_, S>, rotation: usize, moment: &Vector3
 
 /// Adds `M^-1 N^T x` of a contact to the displacement of its node, and the opposite to that of the body that carries
 /// its surface.
-fn push<S: Solvable>(step: &mut IslandStep<'_, S>, touch: &Touch<S>, x: S) {
-    let Workspace { shifts, moments, mobility, .. } = &mut *step.workspace;
+fn push<S: Solvable>(step: &mut IslandStep<'_, S>, place: usize, x: S) {
+    let Workspace { touches, shifts, moments, mobility, .. } = &mut *step.workspace;
+    let touch = &touches[place];
     let push = touch.normal * x;
     shifts[touch.node] += push * mobility[touch.node];
     if let Some(rotation) = touch.rotation {
@@ -162,29 +164,29 @@ fn lift<S: Solvable>(step: &mut IslandStep<'_, S>) {
     match step.workspace.active[..] {
         [] => {}
         [only] => {
-            let touch = step.workspace.touches[only];
+            let touch = &step.workspace.touches[only];
             if touch.gap.value() >= 0.0 {
                 return;
             }
-            if !turns_with(&touch) {
-                shift(step, touch.node, -touch.normal * touch.gap);
+            if !turns_with(touch) {
+                let (node, lifted) = (touch.node, -touch.normal * touch.gap);
+                shift(step, node, lifted);
             } else {
-                let x = -touch.gap / compliance(step, &touch);
-                push(step, &touch, x);
+                let x = -touch.gap / compliance(step, touch);
+                push(step, only, x);
                 displace(step);
             }
         }
         _ => {
             step.begin_problem(Placing::Present);
             for index in 0..step.workspace.active.len() {
-                let touch = step.workspace.touches[step.workspace.active[index]];
-                step.workspace.problem.contacts.q[3 * index] = touch.gap * step.workspace.scales[index];
+                let gap = step.workspace.touches[step.workspace.active[index]].gap;
+                step.workspace.problem.contacts.q[3 * index] = gap * step.workspace.scales[index];
             }
             step.solve_problem();
             for index in 0..step.workspace.active.len() {
-                let touch = step.workspace.touches[step.workspace.active[index]];
                 let x = step.workspace.unknowns[3 * index] * step.workspace.scales[index];
-                push(step, &touch, x);
+                push(step, step.workspace.active[index], x);
             }
             displace(step);
         }
