@@ -7,7 +7,7 @@ mod jacobian;
 pub use delassus::{Bodies, assemble, scales};
 pub use jacobian::Jacobian;
 
-use super::geometry::{Pose, Proximity, proximity};
+use super::geometry::{NodeShape, Pose, Proximity, SurfaceShape, proximity, sphere_plane};
 use super::rotation::Orientation;
 use super::scalar::Scalar;
 use super::state::{ContactMode, State};
@@ -100,17 +100,28 @@ impl<S: Scalar> Touch<S> {
     /// Takes gap, normal and arms from the present position.
     #[inline]
     pub fn place(&mut self, system: &System, state: &State<S>) {
+        match fixed_sphere(system, self.contact) {
+            Some((radius, plane)) => {
+                let near =
+                    sphere_plane::proximity(radius, &state.nodes[self.node].position, &plane.place(None));
+                (self.gap, self.normal, self.arm) = (near.gap, near.normal, near.arm);
+                self.arm_after = near.arm;
+                self.carrier = None;
+            }
+            None => self.place_otherwise(system, state),
+        }
+    }
+
+    #[inline(never)]
+    fn place_otherwise(&mut self, system: &System, state: &State<S>) {
         let near = near_now(system, state, self.contact, self.point);
         (self.gap, self.normal, self.arm) = (near.gap, near.normal, near.arm);
         self.arm_after = near.arm;
-        self.carrier = match system.surfaces[system.contacts[self.contact].surface].body {
-            None => None,
-            Some(body) => {
-                let arm = state.nodes[self.node].position + self.arm - state.nodes[body].position;
-                let rotation = system.rotation_of_carrier(body);
-                Some(Carrier { node: body, rotation, arm, arm_after: arm })
-            }
-        };
+        self.carrier = system.surfaces[system.contacts[self.contact].surface].body.map(|body| {
+            let arm = state.nodes[self.node].position + self.arm - state.nodes[body].position;
+            let rotation = system.rotation_of_carrier(body);
+            Carrier { node: body, rotation, arm, arm_after: arm }
+        });
     }
 
     /// From the node's centre to where impulses of the interval at hand act: midway.
@@ -185,46 +196,45 @@ pub fn near<S: Scalar>(
     point: usize,
 ) -> Proximity<S> {
     let pair = &system.contacts[contact];
-    let plane = || system.surfaces[pair.surface].shape.place(carrier);
-    let shape = &system.nodes[pair.node].shape;
-    proximity(shape, &system.points, point, &pose.position, || pose.orientation, plane)
+    let plane = system.surfaces[pair.surface].shape.place(carrier);
+    proximity(&system.nodes[pair.node].shape, &system.points, point, pose, &plane)
 }
 
 /// How a touching point of a contact pair is placed to the surface at present.
+fn near_now<S: Scalar>(system: &System, state: &State<S>, contact: usize, point: usize) -> Proximity<S> {
+    let pair = &system.contacts[contact];
+    let carrier = system.surfaces[pair.surface].body.map(|body| pose(system, state, body));
+    near(system, &pose(system, state, pair.node), carrier.as_ref(), contact, point)
+}
+
+/// Radius and plane of a sphere over a fixed surface: the pair that is looked at most, and so has a way of its own.
 #[inline(always)]
-pub fn near_now<S: Scalar>(system: &System, state: &State<S>, contact: usize, point: usize) -> Proximity<S> {
+fn fixed_sphere(system: &System, contact: usize) -> Option<(f64, &SurfaceShape)> {
     let pair = &system.contacts[contact];
     let surface = &system.surfaces[pair.surface];
-    match surface.body {
-        None => {
-            let shape = &system.nodes[pair.node].shape;
-            let position = &state.nodes[pair.node].position;
-            let orientation = || pose(system, state, pair.node).orientation;
-            let plane = || surface.shape.place(None);
-            proximity(shape, &system.points, point, position, orientation, plane)
-        }
-        Some(body) => near_carried(system, state, contact, point, body),
+    match (&system.nodes[pair.node].shape, surface.body) {
+        (NodeShape::Sphere { radius }, None) => Some((*radius, &surface.shape)),
+        _ => None,
     }
 }
 
-// Not inlined: steps on fixed surfaces stay short.
-#[inline(never)]
-fn near_carried<S: Scalar>(
-    system: &System,
-    state: &State<S>,
-    contact: usize,
-    point: usize,
-    body: usize,
-) -> Proximity<S> {
-    let node = pose(system, state, system.contacts[contact].node);
-    near(system, &node, Some(&pose(system, state, body)), contact, point)
+/// Signed distance of a touching point.
+#[inline]
+pub fn gap_at<S: Scalar>(system: &System, state: &State<S>, contact: usize, point: usize) -> S {
+    match fixed_sphere(system, contact) {
+        Some((radius, plane)) => {
+            let position = &state.nodes[system.contacts[contact].node].position;
+            sphere_plane::proximity(radius, position, &plane.place(None)).gap
+        }
+        None => near_now(system, state, contact, point).gap,
+    }
 }
 
 /// Signed distance of a contact pair: of the lowest point where there are several.
 #[inline]
 pub fn gap<S: Scalar>(system: &System, state: &State<S>, contact: usize) -> S {
-    let first = near_now(system, state, contact, 0).gap;
-    match system.touching_points(contact) {
+    let first = gap_at(system, state, contact, 0);
+    match system.contacts[contact].points {
         1 => first,
         points => lowest(system, state, contact, first, points),
     }
@@ -232,6 +242,6 @@ pub fn gap<S: Scalar>(system: &System, state: &State<S>, contact: usize) -> S {
 
 #[inline(never)]
 fn lowest<S: Scalar>(system: &System, state: &State<S>, contact: usize, first: S, points: usize) -> S {
-    let gaps = (1..points).map(|point| near_now(system, state, contact, point).gap);
+    let gaps = (1..points).map(|point| gap_at(system, state, contact, point));
     gaps.fold(first, |least, gap| if gap.value() < least.value() { gap } else { least })
 }

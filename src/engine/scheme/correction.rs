@@ -4,7 +4,7 @@
 //! `q += M^-1 N^T x`. Where a body turns with it, gaps are not linear in `x` and it is repeated.
 
 use super::{IslandStep, Placing};
-use crate::engine::contact::{Touch, near_now};
+use crate::engine::contact::{Touch, gap_at};
 use crate::engine::rotation::{Orientation, spin};
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
@@ -87,7 +87,7 @@ fn refresh<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) -> f64 {
     if turns_with(touch) {
         touch.place(step.system, step.state);
     } else {
-        touch.gap = near_now(step.system, step.state, touch.contact, touch.point).gap;
+        touch.gap = gap_at(step.system, step.state, touch.contact, touch.point);
     }
     touch.gap.value()
 }

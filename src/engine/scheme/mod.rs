@@ -463,11 +463,11 @@ impl<S: Solvable> IslandStep<'_, S> {
             let leaving = normal_velocity.value() > self.resting_speed(touch);
             let record = &mut self.state.contacts[touch.contact];
             if impulse.mode != ContactMode::Open && !leaving {
+                let slip = length(&(velocity - touch.normal * normal_velocity));
                 // Of several points of a pair, one that slips decides, and the fastest one.
                 if record.mode != ContactMode::Slip {
                     record.mode = impulse.mode;
                 }
-                let slip = length(&(velocity - touch.normal * normal_velocity));
                 if slip.value() >= record.slip.value() {
                     record.slip = slip;
                 }
@@ -476,7 +476,6 @@ impl<S: Solvable> IslandStep<'_, S> {
     }
 
     /// Acceleration of a node without contact, relative to the surface beside it.
-    #[inline]
     fn relative_acceleration(&self, touch: &Touch<S>) -> Vector3<S> {
         let acceleration = self.workspace.acceleration[touch.node];
         match &touch.carrier {
@@ -485,8 +484,6 @@ impl<S: Solvable> IslandStep<'_, S> {
         }
     }
 
-    // Not inlined, as all that concerns surfaces that move: steps of point masses on fixed ones stay short.
-    #[inline(never)]
     fn carrier_acceleration(&self, carrier: &Carrier<S>) -> Vector3<S> {
         let spin = self.state.rotations[carrier.rotation].angular_velocity;
         let mut acceleration =
@@ -498,17 +495,27 @@ impl<S: Solvable> IslandStep<'_, S> {
     }
 
     /// Speed of bounces that are too short to be resolved.
+    // What concerns surfaces that move is not inlined: steps of point masses on fixed ones stay short.
     #[inline]
     fn unresolved_speed(&self, touch: &Touch<S>) -> f64 {
-        let acceleration = self.relative_acceleration(touch);
-        let mut speed = largest(&self.state.nodes[touch.node].velocity);
-        if let Some(carrier) = &touch.carrier {
-            speed += largest(&carrier.velocity(self.state));
+        match &touch.carrier {
+            None => self.unresolved(touch, &self.workspace.acceleration[touch.node], 0.0),
+            Some(carrier) => self.unresolved_on(touch, carrier),
         }
+    }
+
+    #[inline(never)]
+    fn unresolved_on(&self, touch: &Touch<S>, carrier: &Carrier<S>) -> f64 {
+        let acceleration = self.relative_acceleration(touch);
+        self.unresolved(touch, &acceleration, largest(&carrier.velocity(self.state)))
+    }
+
+    #[inline(always)]
+    fn unresolved(&self, touch: &Touch<S>, acceleration: &Vector3<S>, surface_speed: f64) -> f64 {
         let node = Bounce {
-            pressing: -touch.normal.dot(&acceleration).value(),
-            acceleration: largest(&acceleration),
-            speed,
+            pressing: -touch.normal.dot(acceleration).value(),
+            acceleration: largest(acceleration),
+            speed: largest(&self.state.nodes[touch.node].velocity) + surface_speed,
         };
         let restitution = self.state.parameters.restitution[touch.contact].value();
         newton_impact::resting_speed(restitution, node, self.length, self.crowded)
