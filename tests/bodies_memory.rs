@@ -48,7 +48,7 @@ fn steps_do_not_allocate() {
         for allocations in &mut rounds {
             run.state.clone_from(&start);
             let before = allocations_so_far();
-            for _ in 0..800 {
+            for _ in 0..600 {
                 run.advance(1e-3);
                 touched += u32::from(run.state.contacts.iter().any(|contact| contact.normal_impulse > 0.0));
             }

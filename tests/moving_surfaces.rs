@@ -186,8 +186,8 @@ fn two_balls_on_one_free_table_are_one_problem() {
     }
     let mut run = scene.build();
     assert_eq!(run.system.islands.len(), 1);
-    for index in 0..2 {
-        run.state.nodes[1 + index].velocity[2] = speeds[index];
+    for (index, &speed) in speeds.iter().enumerate() {
+        run.state.nodes[1 + index].velocity[2] = speed;
     }
     run.advance(0.1 + 1e-6);
     // W p = -(1 + e) u, with the height of the table's surface at x moving by v - w x.

@@ -79,6 +79,10 @@ pub struct ContactPair {
     pub node: usize,
     /// Index of the surface.
     pub surface: usize,
+    /// Number of points that may touch at the same time.
+    pub points: usize,
+    /// Whether a touching point stays with a body that turns: a point of the node, or one of a surface that moves.
+    pub turns_along: bool,
     /// Friction law.
     pub friction: FrictionLaw,
     /// Stiffness by which hyperstatic contacts share their load; infinite for none.
@@ -117,12 +121,10 @@ pub enum FrictionLaw {
 }
 
 impl ContactPair {
-    /// A contact of a node with the given shape; one that looks back at the last step gets the next places in
-    /// `memories`.
+    /// A contact of a node and a surface; one that looks back at the last step gets the next places in `memories`.
     pub fn new(
-        node: usize,
-        shape: &NodeShape,
-        surface: usize,
+        (node, shape): (usize, &NodeShape),
+        (place, surface): (usize, &Surface),
         friction: FrictionLaw,
         normal_stiffness: f64,
         memories: &mut usize,
@@ -133,7 +135,16 @@ impl ContactPair {
         if remembers {
             *memories += shape.touching_points();
         }
-        ContactPair { node, surface, friction, normal_stiffness, memory }
+        let turns_along = matches!(shape, NodeShape::Points { .. }) || surface.body.is_some();
+        ContactPair {
+            node,
+            surface: place,
+            points: shape.touching_points(),
+            turns_along,
+            friction,
+            normal_stiffness,
+            memory,
+        }
     }
 
     /// Whether the contact is a rigid Coulomb cone.
@@ -150,6 +161,8 @@ pub struct Island {
     pub nodes: Vec<usize>,
     /// Indices of the contact pairs.
     pub contacts: Vec<usize>,
+    /// Whether touching points of some of them stay with bodies that turn.
+    pub turns_along: bool,
     /// Indices of the couplings of its nodes.
     pub couplings: Vec<usize>,
     /// Those by a spring inside the engine.
@@ -165,6 +178,7 @@ impl Island {
         Island {
             nodes: Vec::new(),
             contacts: Vec::new(),
+            turns_along: false,
             couplings: Vec::new(),
             links: Vec::new(),
             has_own: false,
@@ -226,7 +240,7 @@ impl System {
     /// Number of points of a contact that may touch at the same time.
     #[inline]
     pub fn touching_points(&self, contact: usize) -> usize {
-        self.nodes[self.contacts[contact].node].shape.touching_points()
+        self.contacts[contact].points
     }
 
     /// Number of touching points of all contacts.
@@ -284,7 +298,9 @@ fn islands(nodes: usize, surfaces: &[Surface], contacts: &[ContactPair]) -> Vec<
         islands[places[node]].nodes.push(node);
     }
     for (index, pair) in contacts.iter().enumerate() {
-        islands[places[pair.node]].contacts.push(index);
+        let island = &mut islands[places[pair.node]];
+        island.contacts.push(index);
+        island.turns_along |= pair.turns_along;
     }
     islands
 }

@@ -67,9 +67,8 @@ impl Model {
             .map(|contact| {
                 let friction = friction_law(contact.friction);
                 ContactPair::new(
-                    contact.node,
-                    &nodes[contact.node].shape,
-                    contact.surface,
+                    (contact.node, &nodes[contact.node].shape),
+                    (contact.surface, &surfaces[contact.surface]),
                     friction,
                     contact.normal_stiffness,
                     &mut memories,

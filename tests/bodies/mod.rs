@@ -209,8 +209,8 @@ impl Scene {
         law: FrictionLaw,
         stiffness: f64,
     ) -> usize {
-        let shape = self.nodes[node].shape;
-        self.contacts.push(ContactPair::new(node, &shape, surface, law, stiffness, &mut self.memories));
+        let pair = ((node, &self.nodes[node].shape), (surface, &self.surfaces[surface]));
+        self.contacts.push(ContactPair::new(pair.0, pair.1, law, stiffness, &mut self.memories));
         self.state.parameters.restitution.push(restitution);
         self.state.parameters.mu.push(mu);
         self.state.contacts.push(ContactRecord::open());

@@ -7,7 +7,7 @@ mod jacobian;
 pub use delassus::{Bodies, assemble, scales};
 pub use jacobian::Jacobian;
 
-use super::geometry::{Pose, Proximity, proximity};
+use super::geometry::{NodeShape, Pose, Proximity, SurfaceShape, proximity, sphere_plane};
 use super::rotation::Orientation;
 use super::scalar::Scalar;
 use super::state::{ContactMode, State};
@@ -66,27 +66,35 @@ pub struct Impulse<S> {
 }
 
 impl<S: Scalar> Touch<S> {
-    /// Looks at one of the touching points of a contact pair.
-    #[inline]
-    pub fn look(system: &System, state: &State<S>, contact: usize, point: usize) -> Touch<S> {
-        let pair = &system.contacts[contact];
-        let node = pair.node;
-        let mut touch = Touch {
-            contact,
-            point,
-            node,
-            rotation: system.nodes[node].rotation,
+    /// A place to look from.
+    pub fn blank() -> Touch<S> {
+        Touch {
+            contact: 0,
+            point: 0,
+            node: 0,
+            rotation: None,
             gap: S::zero(),
             normal: Vector3::zeros(),
             arm: Vector3::zeros(),
             arm_after: Vector3::zeros(),
             carrier: None,
             normal_velocity: S::zero(),
-            held: state.contacts[contact].mode != ContactMode::Open,
-        };
-        touch.place(system, state);
-        touch.normal_velocity = touch.normal.dot(&touch.velocity(state));
-        touch
+            held: false,
+        }
+    }
+
+    /// Looks at one of the touching points of a contact pair.
+    // In place: a copy would cost as much as the look.
+    #[inline]
+    pub fn look(&mut self, system: &System, state: &State<S>, contact: usize, point: usize) {
+        let pair = &system.contacts[contact];
+        self.contact = contact;
+        self.point = point;
+        self.node = pair.node;
+        self.rotation = system.nodes[pair.node].rotation;
+        self.held = state.contacts[contact].mode != ContactMode::Open;
+        self.place(system, state);
+        self.normal_velocity = self.normal.dot(&self.velocity(state));
     }
 
     /// Index among the touching points of all contacts.
@@ -98,14 +106,28 @@ impl<S: Scalar> Touch<S> {
     /// Takes gap, normal and arms from the present position.
     #[inline]
     pub fn place(&mut self, system: &System, state: &State<S>) {
+        match fixed_sphere(system, self.contact) {
+            Some((radius, plane)) => {
+                let near =
+                    sphere_plane::proximity(radius, &state.nodes[self.node].position, &plane.place(None));
+                (self.gap, self.normal, self.arm) = (near.gap, near.normal, near.arm);
+                self.arm_after = near.arm;
+                self.carrier = None;
+            }
+            None => self.place_otherwise(system, state),
+        }
+    }
+
+    #[inline(never)]
+    fn place_otherwise(&mut self, system: &System, state: &State<S>) {
         let near = near_now(system, state, self.contact, self.point);
         (self.gap, self.normal, self.arm) = (near.gap, near.normal, near.arm);
         self.arm_after = near.arm;
-        if let Some(body) = system.surfaces[system.contacts[self.contact].surface].body {
-            let rotation = system.rotation_of_carrier(body);
+        self.carrier = system.surfaces[system.contacts[self.contact].surface].body.map(|body| {
             let arm = state.nodes[self.node].position + self.arm - state.nodes[body].position;
-            self.carrier = Some(Carrier { node: body, rotation, arm, arm_after: arm });
-        }
+            let rotation = system.rotation_of_carrier(body);
+            Carrier { node: body, rotation, arm, arm_after: arm }
+        });
     }
 
     /// From the node's centre to where impulses of the interval at hand act: midway.
@@ -128,14 +150,21 @@ impl<S: Scalar> Touch<S> {
             velocity += state.rotations[rotation].angular_velocity.cross(&self.arm);
         }
         if let Some(carrier) = &self.carrier {
-            velocity -= state.nodes[carrier.node].velocity
-                + state.rotations[carrier.rotation].angular_velocity.cross(&carrier.arm);
+            velocity -= carrier.velocity(state);
         }
         velocity
     }
 }
 
 impl<S: Scalar> Carrier<S> {
+    /// Velocity of the surface at the touching point.
+    // Not inlined: steps of point masses on fixed surfaces stay short.
+    #[inline(never)]
+    pub fn velocity(&self, state: &State<S>) -> Vector3<S> {
+        let spin = &state.rotations[self.rotation].angular_velocity;
+        state.nodes[self.node].velocity + spin.cross(&self.arm)
+    }
+
     /// From the body's position to where impulses of the interval at hand act: midway.
     #[inline]
     pub fn lever(&self) -> Vector3<S> {
@@ -174,32 +203,51 @@ pub fn near<S: Scalar>(
 ) -> Proximity<S> {
     let pair = &system.contacts[contact];
     let plane = system.surfaces[pair.surface].shape.place(carrier);
-    let shape = &system.nodes[pair.node].shape;
-    proximity(shape, &system.points, point, &pose.position, || pose.orientation, &plane)
+    proximity(&system.nodes[pair.node].shape, &system.points, point, pose, &plane)
 }
 
 /// How a touching point of a contact pair is placed to the surface at present.
-#[inline(always)]
-pub fn near_now<S: Scalar>(system: &System, state: &State<S>, contact: usize, point: usize) -> Proximity<S> {
+fn near_now<S: Scalar>(system: &System, state: &State<S>, contact: usize, point: usize) -> Proximity<S> {
     let pair = &system.contacts[contact];
-    let shape = &system.nodes[pair.node].shape;
-    let position = &state.nodes[pair.node].position;
+    let carrier = system.surfaces[pair.surface].body.map(|body| pose(system, state, body));
+    near(system, &pose(system, state, pair.node), carrier.as_ref(), contact, point)
+}
+
+/// Radius and plane of a sphere over a fixed surface: the pair that is looked at most, and so has a way of its own.
+#[inline(always)]
+fn fixed_sphere(system: &System, contact: usize) -> Option<(f64, &SurfaceShape)> {
+    let pair = &system.contacts[contact];
     let surface = &system.surfaces[pair.surface];
-    let carrier = surface.body.map(|body| pose(system, state, body));
-    let plane = surface.shape.place(carrier.as_ref());
-    let orientation = || pose(system, state, pair.node).orientation;
-    proximity(shape, &system.points, point, position, orientation, &plane)
+    match (&system.nodes[pair.node].shape, surface.body) {
+        (NodeShape::Sphere { radius }, None) => Some((*radius, &surface.shape)),
+        _ => None,
+    }
+}
+
+/// Signed distance of a touching point.
+#[inline]
+pub fn gap_at<S: Scalar>(system: &System, state: &State<S>, contact: usize, point: usize) -> S {
+    match fixed_sphere(system, contact) {
+        Some((radius, plane)) => {
+            let position = &state.nodes[system.contacts[contact].node].position;
+            sphere_plane::proximity(radius, position, &plane.place(None)).gap
+        }
+        None => near_now(system, state, contact, point).gap,
+    }
 }
 
 /// Signed distance of a contact pair: of the lowest point where there are several.
 #[inline]
 pub fn gap<S: Scalar>(system: &System, state: &State<S>, contact: usize) -> S {
-    let mut least = near_now(system, state, contact, 0).gap;
-    for point in 1..system.touching_points(contact) {
-        let gap = near_now(system, state, contact, point).gap;
-        if gap.value() < least.value() {
-            least = gap;
-        }
+    let first = gap_at(system, state, contact, 0);
+    match system.contacts[contact].points {
+        1 => first,
+        points => lowest(system, state, contact, first, points),
     }
-    least
+}
+
+#[inline(never)]
+fn lowest<S: Scalar>(system: &System, state: &State<S>, contact: usize, first: S, points: usize) -> S {
+    let gaps = (1..points).map(|point| gap_at(system, state, contact, point));
+    gaps.fold(first, |least, gap| if gap.value() < least.value() { gap } else { least })
 }

@@ -11,7 +11,6 @@ use nalgebra::Vector3;
 const FLAT: f64 = 1e-12;
 
 /// Signed distance of a disc from a plane. `axis` is in body components.
-#[inline(never)]
 pub fn proximity<S: Scalar>(
     radius: f64,
     axis: &Vector3<f64>,

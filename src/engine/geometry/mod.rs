@@ -123,27 +123,18 @@ pub struct Proximity<S> {
     pub arm: Vector3<S>,
 }
 
-/// How one of the touching points of a node is placed to a plane; `points` is [`super::System::points`]. The node's
-/// orientation is looked up only where the shape needs it.
-#[inline(always)]
+/// How one of the touching points of a node is placed to a plane; `points` is [`super::System::points`].
 pub fn proximity<S: Scalar>(
     shape: &NodeShape,
     points: &[Vector3<f64>],
     index: usize,
-    position: &Vector3<S>,
-    orientation: impl FnOnce() -> Orientation<S>,
+    pose: &Pose<S>,
     plane: &Plane<S>,
 ) -> Proximity<S> {
     match shape {
-        NodeShape::Sphere { radius } => sphere_plane::proximity(*radius, position, plane),
-        NodeShape::Disc { radius, axis } => {
-            let pose = Pose { position: *position, orientation: orientation() };
-            disc_plane::proximity(*radius, axis, &pose, plane)
-        }
-        NodeShape::Points { first, .. } => {
-            let pose = Pose { position: *position, orientation: orientation() };
-            point_plane::proximity(&points[first + index], &pose, plane)
-        }
-        NodeShape::Surface => sphere_plane::proximity(0.0, position, plane),
+        NodeShape::Sphere { radius } => sphere_plane::proximity(*radius, &pose.position, plane),
+        NodeShape::Disc { radius, axis } => disc_plane::proximity(*radius, axis, pose, plane),
+        NodeShape::Points { first, .. } => point_plane::proximity(&points[first + index], pose, plane),
+        NodeShape::Surface => sphere_plane::proximity(0.0, &pose.position, plane),
     }
 }

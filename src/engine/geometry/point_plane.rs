@@ -5,7 +5,6 @@ use crate::engine::scalar::Scalar;
 use nalgebra::Vector3;
 
 /// Signed distance of a point, given in body components, from a plane.
-#[inline(never)]
 pub fn proximity<S: Scalar>(point: &Vector3<f64>, pose: &Pose<S>, plane: &Plane<S>) -> Proximity<S> {
     let arm = pose.orientation.to_world(&point.map(S::from));
     let gap = plane.normal.dot(&(pose.position + arm - plane.origin));

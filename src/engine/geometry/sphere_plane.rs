@@ -5,7 +5,7 @@ use crate::engine::scalar::Scalar;
 use nalgebra::Vector3;
 
 /// Signed distance of a sphere at `center` from a plane.
-#[inline]
+#[inline(always)]
 pub fn proximity<S: Scalar>(radius: f64, center: &Vector3<S>, plane: &Plane<S>) -> Proximity<S> {
     let gap = plane.normal.dot(&(center - plane.origin)) - S::from(radius);
     Proximity { gap, normal: plane.normal, arm: plane.normal * S::from(-radius) }

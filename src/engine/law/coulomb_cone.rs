@@ -21,7 +21,8 @@ pub fn isotropic_impulse<S: Scalar>(
     shift: S,
 ) -> (S, Vector3<S>, ContactMode) {
     let normal_velocity = normal.dot(velocity);
-    let normal_impulse = -(normal_velocity + shift) / mobility;
+    let mass = S::one() / mobility;
+    let normal_impulse = -(normal_velocity + shift) * mass;
     if normal_impulse.value() <= 0.0 {
         return (S::zero(), Vector3::zeros(), ContactMode::Open);
     }
@@ -29,7 +30,7 @@ pub fn isotropic_impulse<S: Scalar>(
     if limit.value() <= 0.0 {
         return (normal_impulse, Vector3::zeros(), ContactMode::Slip);
     }
-    let holding = -(velocity - normal * normal_velocity) / mobility;
+    let holding = -(velocity - normal * normal_velocity) * mass;
     let needed = length(&holding);
     if needed.value() <= limit.value() {
         (normal_impulse, holding, ContactMode::Stick)

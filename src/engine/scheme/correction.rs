@@ -4,7 +4,7 @@
 //! `q += M^-1 N^T x`. Where a body turns with it, gaps are not linear in `x` and it is repeated.
 
 use super::{IslandStep, Placing};
-use crate::engine::contact::{Touch, near_now};
+use crate::engine::contact::{Touch, gap_at};
 use crate::engine::rotation::{Orientation, spin};
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
@@ -27,16 +27,17 @@ pub fn close<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
         let mut turns = false;
         step.workspace.unknowns.clear();
         for index in 0..step.workspace.active.len() {
-            let touch = step.workspace.touches[step.workspace.active[index]];
+            let place = step.workspace.active[index];
+            let touch = &step.workspace.touches[place];
             let impulse = step.workspace.impulses[index].normal;
             let mut press = impulse * lever;
-            if turns_with(&touch) {
+            if turns_with(touch) {
                 turns = true;
                 if impulse.value() > 0.0 && touch.gap.value() > 0.0 {
-                    press += touch.gap * S::from(2.0) / compliance(step, &touch);
+                    press += touch.gap * S::from(2.0) / compliance(step, touch);
                 }
             }
-            push(step, &touch, -press);
+            push(step, place, -press);
             step.workspace.unknowns.extend([press, S::zero(), S::zero()]);
         }
         displace(step);
@@ -90,7 +91,7 @@ fn refresh<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) -> f64 {
     if turns_with(touch) {
         touch.place(step.system, step.state);
     } else {
-        touch.gap = near_now(step.system, step.state, touch.contact, touch.point).gap;
+        touch.gap = gap_at(step.system, step.state, touch.contact, touch.point);
     }
     touch.gap.value()
 }
@@ -119,8 +120,9 @@ fn turn<S: Solvable>(step: &IslandStep<'_, S>, rotation: usize, moment: &Vector3
 
 /// Adds `M^-1 N^T x` of a contact to the displacement of its node, and the opposite to that of the body that carries
 /// its surface.
-fn push<S: Solvable>(step: &mut IslandStep<'_, S>, touch: &Touch<S>, x: S) {
-    let Workspace { shifts, moments, mobility, .. } = &mut *step.workspace;
+fn push<S: Solvable>(step: &mut IslandStep<'_, S>, place: usize, x: S) {
+    let Workspace { touches, shifts, moments, mobility, .. } = &mut *step.workspace;
+    let touch = &touches[place];
     let push = touch.normal * x;
     shifts[touch.node] += push * mobility[touch.node];
     if let Some(rotation) = touch.rotation {
@@ -166,32 +168,32 @@ fn lift<S: Solvable>(step: &mut IslandStep<'_, S>) {
     match step.workspace.active[..] {
         [] => {}
         [only] => {
-            let touch = step.workspace.touches[only];
+            let touch = &step.workspace.touches[only];
             if touch.gap.value() >= 0.0 {
                 return;
             }
-            if !turns_with(&touch) {
-                shift(step, touch.node, -touch.normal * touch.gap);
+            if !turns_with(touch) {
+                let (node, lifted) = (touch.node, -touch.normal * touch.gap);
+                shift(step, node, lifted);
             } else {
-                let x = -touch.gap / compliance(step, &touch);
-                push(step, &touch, x);
+                let x = -touch.gap / compliance(step, touch);
+                push(step, only, x);
                 displace(step);
             }
         }
         _ => {
             step.begin_problem(Placing::Present);
             for index in 0..step.workspace.active.len() {
-                let touch = step.workspace.touches[step.workspace.active[index]];
+                let gap = step.workspace.touches[step.workspace.active[index]].gap;
                 let scale = step.workspace.scales[index];
-                step.workspace.problem.contacts.q[3 * index] = touch.gap * scale;
+                step.workspace.problem.contacts.q[3 * index] = gap * scale;
                 let guess = &mut step.workspace.unknowns[3 * index];
                 *guess = if step.system.settings.warm_start { *guess / scale } else { S::zero() };
             }
             step.solve_problem();
             for index in 0..step.workspace.active.len() {
-                let touch = step.workspace.touches[step.workspace.active[index]];
                 let x = step.workspace.unknowns[3 * index] * step.workspace.scales[index];
-                push(step, &touch, x);
+                push(step, step.workspace.active[index], x);
             }
             displace(step);
         }

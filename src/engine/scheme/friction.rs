@@ -36,8 +36,12 @@ pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
 /// Gives every active contact its law, in the scaled unknowns of the problem.
 pub fn write<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     for index in 0..step.workspace.active.len() {
-        let touch = step.workspace.touches[step.workspace.active[index]];
+        let touch = &step.workspace.touches[step.workspace.active[index]];
         let pair = &step.system.contacts[touch.contact];
+        if pair.is_plain_cone() {
+            continue;
+        }
+        let slip = touch.velocity(step.state);
         let scale = step.workspace.scales[index];
         let frame = step.workspace.columns[index].linear;
         let mu = step.state.parameters.mu[touch.contact];
@@ -64,7 +68,7 @@ pub fn write<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
                 problem.set_bounded(index, &scaled(&box_friction::rows(mu, limit), scale));
             }
             FrictionLaw::Bristle { bristle, .. } => {
-                let slip = tangential(&touch.velocity(step.state));
+                let slip = tangential(&slip);
                 let rows = if dt.value() > 0.0 {
                     let last = Memory {
                         normal: limit,

@@ -16,7 +16,7 @@ pub mod moreau_jean;
 pub mod slip_end;
 pub mod time_of_impact;
 
-use super::contact::{Bodies, Impulse, Jacobian, Touch, assemble, near, pose, scales};
+use super::contact::{Bodies, Carrier, Impulse, Jacobian, Touch, assemble, near, pose, scales};
 use super::coupling::{self, CouplingMode};
 use super::geometry::{NodeShape, Pose};
 use super::law::bounded::turn;
@@ -108,29 +108,35 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// Looks at all contact pairs of the island and marks them open.
     #[inline]
     fn look(&mut self) {
-        self.workspace.touches.clear();
+        let mut seen = 0;
         for &contact in &self.island.contacts {
             for point in 0..self.system.touching_points(contact) {
-                let touch = Touch::look(self.system, self.state, contact, point);
-                if self.yields(&touch) {
-                    self.workspace.touches.push(touch);
+                if seen == self.workspace.touches.len() {
+                    self.workspace.touches.push(Touch::blank());
                 }
+                self.workspace.touches[seen].look(self.system, self.state, contact, point);
+                seen += usize::from(self.yields(&self.workspace.touches[seen]));
             }
             let record = &mut self.state.contacts[contact];
             record.mode = ContactMode::Open;
             record.slip = S::zero();
         }
+        self.workspace.touches.truncate(seen);
     }
 
     /// Whether impulses of a contact change any motion; not between two bodies whose motion is prescribed.
     #[inline]
     fn yields(&self, touch: &Touch<S>) -> bool {
-        let moves = |node: usize| self.state.parameters.mass[node].value().is_finite();
-        moves(touch.node)
-            || touch.rotation.is_some_and(|rotation| self.turns_under_load(rotation))
-            || touch
-                .carrier
-                .is_some_and(|carrier| moves(carrier.node) || self.turns_under_load(carrier.rotation))
+        self.state.parameters.mass[touch.node].value().is_finite() || self.yields_otherwise(touch)
+    }
+
+    #[inline(never)]
+    fn yields_otherwise(&self, touch: &Touch<S>) -> bool {
+        let turns = |rotation: usize| self.turns_under_load(rotation);
+        touch.rotation.is_some_and(turns)
+            || touch.carrier.is_some_and(|carrier| {
+                self.state.parameters.mass[carrier.node].value().is_finite() || turns(carrier.rotation)
+            })
     }
 
     /// Whether impulses turn a body.
@@ -242,27 +248,36 @@ impl<S: Solvable> IslandStep<'_, S> {
     }
 
     /// Proposed velocity of the touching point relative to that of the surface.
+    #[inline]
     fn proposed_velocity(&self, touch: &Touch<S>) -> Vector3<S> {
-        let Workspace { velocity, turns, .. } = &*self.workspace;
-        let mut relative = velocity[touch.node];
+        let mut relative = self.workspace.velocity[touch.node];
         if let Some(rotation) = touch.rotation {
-            relative += turns[rotation].end.cross(&touch.arm_after);
+            relative += self.workspace.turns[rotation].end.cross(&touch.arm_after);
         }
         if let Some(carrier) = &touch.carrier {
-            relative -= velocity[carrier.node] + turns[carrier.rotation].end.cross(&carrier.arm_after);
+            relative -= self.proposed_carrier_velocity(carrier);
         }
         relative
     }
 
-    /// Adds an impulse at the touching point, and its reaction, to the proposal.
-    fn push(&mut self, touch: &Touch<S>, impulse: &Vector3<S>) {
-        self.workspace.velocity[touch.node] += impulse * self.workspace.mobility[touch.node];
-        if let Some(rotation) = touch.rotation {
-            self.push_turn(rotation, &touch.lever().cross(impulse));
-        }
-        if let Some(carrier) = &touch.carrier {
-            self.workspace.velocity[carrier.node] -= impulse * self.workspace.mobility[carrier.node];
-            self.push_turn(carrier.rotation, &-carrier.lever().cross(impulse));
+    #[inline(never)]
+    fn proposed_carrier_velocity(&self, carrier: &Carrier<S>) -> Vector3<S> {
+        let Workspace { velocity, turns, .. } = &*self.workspace;
+        velocity[carrier.node] + turns[carrier.rotation].end.cross(&carrier.arm_after)
+    }
+
+    /// Adds an impulse at a touching point, and its reaction, to the proposal.
+    fn push(&mut self, place: usize, impulse: &Vector3<S>) {
+        let Workspace { touches, velocity, mobility, .. } = &mut *self.workspace;
+        let touch = &touches[place];
+        velocity[touch.node] += impulse * mobility[touch.node];
+        let turning = touch.rotation.map(|rotation| (rotation, touch.lever().cross(impulse)));
+        let reaction = touch.carrier.map(|carrier| {
+            velocity[carrier.node] -= impulse * mobility[carrier.node];
+            (carrier.rotation, -carrier.lever().cross(impulse))
+        });
+        for (rotation, moment) in turning.into_iter().chain(reaction) {
+            self.push_turn(rotation, &moment);
         }
     }
 
@@ -286,23 +301,17 @@ impl<S: Solvable> IslandStep<'_, S> {
         pose
     }
 
-    /// Whether the touching point stays with a body that turns: a point of the node, or one of a surface that moves.
-    #[inline]
-    fn turns_along(&self, touch: &Touch<S>) -> bool {
-        touch.carrier.is_some() || matches!(self.system.nodes[touch.node].shape, NodeShape::Points { .. })
-    }
-
     /// Finds where active contacts will touch at the end of the proposed motion, so that what they stop is the velocity
     /// there: a node that a turning surface carries stays in its place on it, and a body that tips over a corner stays
     /// on the corner.
     fn look_ahead(&mut self, dt: S) {
-        if dt.value() == 0.0 {
+        if dt.value() == 0.0 || !self.island.turns_along {
             return;
         }
         for index in 0..self.workspace.active.len() {
             let place = self.workspace.active[index];
             let mut touch = self.workspace.touches[place];
-            if !self.turns_along(&touch) {
+            if !self.system.contacts[touch.contact].turns_along {
                 continue;
             }
             let node = self.proposed_pose(touch.node, dt);
@@ -374,15 +383,16 @@ impl<S: Solvable> IslandStep<'_, S> {
         let solved = loop {
             self.begin_problem(Placing::Acting);
             for index in 0..self.workspace.active.len() {
-                let touch = self.workspace.touches[self.workspace.active[index]];
-                let local = self.workspace.columns[index].linear * self.proposed_velocity(&touch);
-                let shift = self.shift(&touch, rebound);
+                let touch = &self.workspace.touches[self.workspace.active[index]];
+                let local = self.workspace.columns[index].linear * self.proposed_velocity(touch);
+                let shift = self.shift(touch, rebound);
+                let mu = self.state.parameters.mu[touch.contact];
                 let scale = self.workspace.scales[index];
                 let problem = &mut self.workspace.problem.contacts;
                 problem.q[3 * index] = (local[0] + shift) * scale;
                 problem.q[3 * index + 1] = local[1] * scale;
                 problem.q[3 * index + 2] = local[2] * scale;
-                problem.mu[index] = self.state.parameters.mu[touch.contact];
+                problem.mu[index] = mu;
             }
             friction::write(self, dt);
             // Later passes start where the last one ended.
@@ -398,9 +408,9 @@ impl<S: Solvable> IslandStep<'_, S> {
         self.keep_guess(dt, solved);
         self.read_impulses();
         for index in 0..self.workspace.active.len() {
-            let touch = self.workspace.touches[self.workspace.active[index]];
-            let impulse = self.workspace.impulses[index].vector(&touch.normal);
-            self.push(&touch, &impulse);
+            let place = self.workspace.active[index];
+            let impulse = self.workspace.impulses[index].vector(&self.workspace.touches[place].normal);
+            self.push(place, &impulse);
         }
         solved
     }
@@ -554,22 +564,24 @@ impl<S: Solvable> IslandStep<'_, S> {
 
     /// Records stick or slip of the contacts that are pressed at the end of an interval.
     fn record_modes(&mut self) {
-        for index in 0..self.workspace.active.len() {
-            let place = self.workspace.active[index];
-            if self.turns_along(&self.workspace.touches[place]) {
+        if self.island.turns_along {
+            for index in 0..self.workspace.active.len() {
+                let place = self.workspace.active[index];
                 self.workspace.touches[place].place(self.system, self.state);
             }
-            let (touch, impulse) = (&self.workspace.touches[place], &self.workspace.impulses[index]);
+        }
+        for (&index, impulse) in self.workspace.active.iter().zip(&self.workspace.impulses) {
+            let touch = &self.workspace.touches[index];
             let velocity = touch.velocity(self.state);
             let normal_velocity = touch.normal.dot(&velocity);
             let leaving = normal_velocity.value() > self.resting_speed(touch);
             let record = &mut self.state.contacts[touch.contact];
             if impulse.mode != ContactMode::Open && !leaving {
+                let slip = length(&(velocity - touch.normal * normal_velocity));
                 // Of several points of a pair, one that slips decides, and the fastest one.
                 if record.mode != ContactMode::Slip {
                     record.mode = impulse.mode;
                 }
-                let slip = length(&(velocity - touch.normal * normal_velocity));
                 if slip.value() >= record.slip.value() {
                     record.slip = slip;
                 }
@@ -578,32 +590,46 @@ impl<S: Solvable> IslandStep<'_, S> {
     }
 
     /// Acceleration of a node without contact, relative to the surface beside it.
-    #[inline]
     fn relative_acceleration(&self, touch: &Touch<S>) -> Vector3<S> {
-        let mut acceleration = self.workspace.acceleration[touch.node];
-        if let Some(carrier) = &touch.carrier {
-            let spin = self.state.rotations[carrier.rotation].angular_velocity;
-            acceleration -= self.workspace.acceleration[carrier.node] + spin.cross(&spin.cross(&carrier.arm));
-            if let Some(coupling) = self.system.nodes[carrier.node].coupling {
-                acceleration -= self.state.couplings[coupling].acceleration.angular.cross(&carrier.arm);
-            }
+        let acceleration = self.workspace.acceleration[touch.node];
+        match &touch.carrier {
+            None => acceleration,
+            Some(carrier) => acceleration - self.carrier_acceleration(carrier),
+        }
+    }
+
+    fn carrier_acceleration(&self, carrier: &Carrier<S>) -> Vector3<S> {
+        let spin = self.state.rotations[carrier.rotation].angular_velocity;
+        let mut acceleration =
+            self.workspace.acceleration[carrier.node] + spin.cross(&spin.cross(&carrier.arm));
+        if let Some(coupling) = self.system.nodes[carrier.node].coupling {
+            acceleration += self.state.couplings[coupling].acceleration.angular.cross(&carrier.arm);
         }
         acceleration
     }
 
     /// Speed of bounces that are too short to be resolved.
+    // What concerns surfaces that move is not inlined: steps of point masses on fixed ones stay short.
     #[inline]
     fn unresolved_speed(&self, touch: &Touch<S>) -> f64 {
-        let acceleration = self.relative_acceleration(touch);
-        let mut speed = largest(&self.state.nodes[touch.node].velocity);
-        if let Some(carrier) = &touch.carrier {
-            let spin = &self.state.rotations[carrier.rotation].angular_velocity;
-            speed += largest(&self.state.nodes[carrier.node].velocity) + largest(&spin.cross(&carrier.arm));
+        match &touch.carrier {
+            None => self.unresolved(touch, &self.workspace.acceleration[touch.node], 0.0),
+            Some(carrier) => self.unresolved_on(touch, carrier),
         }
+    }
+
+    #[inline(never)]
+    fn unresolved_on(&self, touch: &Touch<S>, carrier: &Carrier<S>) -> f64 {
+        let acceleration = self.relative_acceleration(touch);
+        self.unresolved(touch, &acceleration, largest(&carrier.velocity(self.state)))
+    }
+
+    #[inline(always)]
+    fn unresolved(&self, touch: &Touch<S>, acceleration: &Vector3<S>, surface_speed: f64) -> f64 {
         let node = Bounce {
-            pressing: -touch.normal.dot(&acceleration).value(),
-            acceleration: largest(&acceleration),
-            speed,
+            pressing: -touch.normal.dot(acceleration).value(),
+            acceleration: largest(acceleration),
+            speed: largest(&self.state.nodes[touch.node].velocity) + surface_speed,
         };
         let restitution = self.state.parameters.restitution[touch.contact].value();
         newton_impact::resting_speed(restitution, node, self.length, self.crowded)
@@ -612,46 +638,66 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// Speed below which a contact counts as resting.
     #[inline]
     fn resting_speed(&self, touch: &Touch<S>) -> f64 {
-        let turning = match touch.rotation {
+        let mut speed = self.unresolved_speed(touch);
+        if touch.rotation.is_some() || touch.carrier.is_some() {
+            speed += self.turning_speed(touch);
+        }
+        if self.system.contacts[touch.contact].normal_stiffness.is_finite() {
+            speed += self.yielding_speed(touch);
+        }
+        speed
+    }
+
+    /// Normal velocity that turning makes of none within a step.
+    #[inline(never)]
+    fn turning_speed(&self, touch: &Touch<S>) -> f64 {
+        let spin_of = |rotation: usize| length(&self.state.rotations[rotation].angular_velocity).value();
+        let arm = length(&touch.arm).value();
+        let rolling = match (touch.rotation, &self.system.nodes[touch.node].shape) {
             // A point of a body has the velocity that was foreseen, but for what contact has changed on the way.
-            Some(rotation) if matches!(self.system.nodes[touch.node].shape, NodeShape::Points { .. }) => {
-                let spin = length(&self.state.rotations[rotation].angular_velocity).value();
-                let acceleration = length(&self.workspace.acceleration[touch.node]).value()
-                    + spin * spin * length(&touch.arm).value();
+            (Some(rotation), NodeShape::Points { .. }) => {
+                let spin = spin_of(rotation);
+                let acceleration =
+                    length(&self.workspace.acceleration[touch.node]).value() + spin * spin * arm;
                 self.length * self.length * spin * acceleration
             }
             // A shape that rolls ends a step with the normal velocity that its turning arm has made.
-            Some(rotation) if !self.system.nodes[touch.node].shape.is_round() => {
-                let spin = self.state.rotations[rotation].angular_velocity;
-                self.length * (spin.dot(&spin) * length(&touch.arm)).value()
-            }
+            (Some(rotation), NodeShape::Disc { .. }) => self.length * spin_of(rotation).powi(2) * arm,
             _ => 0.0,
         };
         let tilting = match &touch.carrier {
             // So does a surface that turns, under what rests or slides on it.
             Some(carrier) if touch.held => {
-                let spin = length(&self.state.rotations[carrier.rotation].angular_velocity);
-                let sliding = length(&touch.velocity(self.state));
-                self.length * (spin * (spin * length(&carrier.arm) + sliding * S::from(2.0))).value()
+                let spin = spin_of(carrier.rotation);
+                let sliding = length(&touch.velocity(self.state)).value();
+                self.length * spin * (spin * length(&carrier.arm).value() + 2.0 * sliding)
             }
             _ => 0.0,
         };
-        let stiffness = self.system.contacts[touch.contact].normal_stiffness;
+        rolling + tilting
+    }
+
+    /// Speed with which a compliant contact bends within one step under the load that it takes.
+    #[inline(never)]
+    fn yielding_speed(&self, touch: &Touch<S>) -> f64 {
         let mass = self.state.parameters.mass[touch.node].value();
-        let yielding = if stiffness.is_finite() && mass.is_finite() {
-            // A compliant contact bends within one step under the load that it takes.
-            let load = touch.normal.dot(&self.relative_acceleration(touch)).value() * mass;
-            (-load).max(0.0) / (stiffness * self.length)
-        } else {
-            0.0
-        };
-        self.unresolved_speed(touch) + turning + tilting + yielding
+        if !mass.is_finite() {
+            return 0.0;
+        }
+        let load = touch.normal.dot(&self.relative_acceleration(touch)).value() * mass;
+        let stiffness = self.system.contacts[touch.contact].normal_stiffness;
+        (-load).max(0.0) / (stiffness * self.length)
     }
 
     /// Sliding speed that a node held on a turning surface has at the end of a substep: the surface has not turned
     /// quite as was foreseen.
+    #[inline]
     fn held_speed(&self, touch: &Touch<S>) -> f64 {
-        let Some(carrier) = &touch.carrier else { return 0.0 };
+        touch.carrier.map_or(0.0, |carrier| self.held_speed_on(touch, &carrier))
+    }
+
+    #[inline(never)]
+    fn held_speed_on(&self, touch: &Touch<S>, carrier: &Carrier<S>) -> f64 {
         let spin = length(&self.state.rotations[carrier.rotation].angular_velocity);
         let acceleration = self.relative_acceleration(touch);
         (length(&acceleration) * spin).value() * self.length * self.length
