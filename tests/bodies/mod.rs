@@ -327,8 +327,10 @@ fn knobs<S: Scalar>(state: &mut State<S>, closed: bool) -> Vec<&mut S> {
         knobs.extend(input.value.iter_mut());
     }
     for coupling in &mut state.couplings {
-        let acceleration = &mut coupling.acceleration;
-        knobs.extend(acceleration.linear.iter_mut().chain(acceleration.angular.iter_mut()));
+        let given = &mut coupling.given;
+        knobs.extend(&mut given.position.as_mut_slice()[components.clone()]);
+        knobs.extend(&mut given.velocity.as_mut_slice()[components.clone()]);
+        knobs.extend(&mut given.angular_velocity.as_mut_slice()[turning.clone()]);
     }
     let parameters = &mut state.parameters;
     knobs.extend(parameters.mass.iter_mut().chain(parameters.inertia.iter_mut().flatten()));
