@@ -8,12 +8,14 @@ use crate::engine::solver::Solvable;
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     step.look();
     let look_ahead = step.system.settings.gamma * dt.value();
-    let workspace = &mut *step.workspace;
-    workspace.active.clear();
-    workspace.active.extend((0..workspace.touches.len()).filter(|&index| {
-        let touch = &workspace.touches[index];
-        touch.gap.value() + look_ahead * touch.normal_velocity.value() <= 0.0
-    }));
+    step.workspace.active.clear();
+    for index in 0..step.workspace.touches.len() {
+        let touch = &step.workspace.touches[index];
+        // Positions that a master gives carry round-off, and what rests may not fall for it.
+        if touch.gap.value() + look_ahead * touch.normal_velocity.value() <= step.touching_distance(touch) {
+            step.workspace.active.push(index);
+        }
+    }
     step.propose_impact(dt);
     step.accept(dt);
     step.record_modes();
