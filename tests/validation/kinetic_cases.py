@@ -228,13 +228,14 @@ def impacts(result, acceleration=-10.0, least=0.3, weight=0.5):
     return np.array(found)
 
 
-def away_from_impacts(result, windows, least=0.01):
-    """Marks the samples that are not within some windows after a change of force that makes velocities of `least`."""
-    before = np.vstack([np.zeros_like(result.forces[:1]), result.forces])
-    kicks = np.abs(np.diff(before, axis=0)).max(axis=1) * np.diff(result.times)
+def away_from_impacts(result, windows, least=0.01, before=0):
+    """Marks the samples that are not within some windows after a change of force that makes velocities of `least`, or
+    `before` it."""
+    forces = np.vstack([np.zeros_like(result.forces[:1]), result.forces])
+    kicks = np.abs(np.diff(forces, axis=0)).max(axis=1) * np.diff(result.times)
     away = np.ones(len(result.times), bool)
     for index in np.flatnonzero(kicks > least):
-        away[index + 1 : index + 1 + windows] = False
+        away[max(0, index + 1 - before) : index + 1 + windows] = False
     return away
 
 
