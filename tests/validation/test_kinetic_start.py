@@ -53,8 +53,18 @@ def test_force_is_there_in_initialization_mode(fmus, auto):
 
 @pytest.mark.parametrize("coupling", ["kinetic", "owned"])
 def test_start_inside_a_surface_is_refused(tmp_path, coupling):
-    text = MODEL.format(step=1e-3, mass=1.0, gravity=[0.0, 0.0, -10.0], position=[0.0, 0.0, -1e-3], velocity=[0.0] * 3,
-                        normal=[0.0, 0.0, 1.0], restitution=0.8, engine="", node=f'coupling = "{coupling}"', contact="")
+    text = MODEL.format(
+        step=1e-3,
+        mass=1.0,
+        gravity=[0.0, 0.0, -10.0],
+        position=[0.0, 0.0, -1e-3],
+        velocity=[0.0] * 3,
+        normal=[0.0, 0.0, 1.0],
+        restitution=0.8,
+        engine="",
+        node=f'coupling = "{coupling}"',
+        contact="",
+    )
     source = tmp_path / "inside.toml"
     source.write_text(text)
     done = subprocess.run([BUILDER, "check", source], capture_output=True, text=True)
@@ -102,8 +112,13 @@ def test_kinetic_node_comes_out_without_energy(fmus, order, auto, split, restitu
 @both_schemes
 @pytest.mark.parametrize("restitution", [0.0, 0.8])
 def test_owned_node_comes_out_without_energy(fmus, split, restitution):
-    slave = slave_of(fmus, position=(0, 0, -1e-3), restitution=restitution, node='coupling = "owned"',
-                     engine=engine(split, "allow_initial_penetration = true"))
+    slave = slave_of(
+        fmus,
+        position=(0, 0, -1e-3),
+        restitution=restitution,
+        node='coupling = "owned"',
+        engine=engine(split, "allow_initial_penetration = true"),
+    )
     slave.setupExperiment(startTime=0.0)
     slave.enterInitializationMode()
     slave.exitInitializationMode()
