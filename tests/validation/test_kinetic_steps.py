@@ -66,3 +66,11 @@ def test_changing_steps(fmus, order, auto, seed, step):
     assert np.abs(result.velocity[rests]).max() < 1e-12
     assert result.latency == LATENCY[order]
     assert result.warnings == []
+
+
+@both_orders
+def test_substeps_change_nothing(fmus, order):
+    """Impact times are exact, so that ten internal steps find what one does."""
+    step = 1e-2
+    runs = [ball(fmus, Options(order, step, engine=f"step = {step / parts}"), stop=4.5) for parts in (1, 10)]
+    assert np.abs(runs[0].states - runs[1].states).max() < 1e-12
