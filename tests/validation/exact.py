@@ -57,7 +57,9 @@ class Modes:
         safe = np.where(self.oscillates, self.omega, 1.0)
         c, s = np.cos(self.omega * time), np.sin(self.omega * time)
         drift = self.push * time
-        q = np.where(self.oscillates, self.rest + self.q * c + self.v / safe * s, self.q + self.v * time + drift * time / 2)
+        q = np.where(
+            self.oscillates, self.rest + self.q * c + self.v / safe * s, self.q + self.v * time + drift * time / 2
+        )
         v = np.where(self.oscillates, self.v * c - self.q * self.omega * s, self.v + drift)
         a = np.where(self.oscillates, -self.square * (q - self.rest), self.push)
         rows = self.vectors[rows] / self.scale[rows, None]
@@ -155,7 +157,9 @@ def stick_slip(times, friction, amplitude, omega):
         else:
             way = np.sign(drive(now))
             first, second, begin = amplitude / omega, amplitude / omega**2, now
-            velocity = lambda time: first * (np.cos(omega * begin) - np.cos(omega * time)) - way * friction * (time - begin)
+            velocity = lambda time: first * (np.cos(omega * begin) - np.cos(omega * time)) - way * friction * (
+                time - begin
+            )
             position = lambda time: (
                 first * np.cos(omega * begin) * (time - begin)
                 - second * (np.sin(omega * time) - np.sin(omega * begin))

@@ -80,12 +80,33 @@ class Result:
         return self.side.energies(self.states)
 
 
-def slave_of(fmus, step=1e-3, mass=1.0, gravity=(0.0, 0.0, -10.0), position=(0.0, 0.0, 0.0), velocity=(0.0, 0.0, 0.0),
-             normal=(0.0, 0.0, 1.0), restitution=0.8, engine="", node="", contact=""):
+def slave_of(
+    fmus,
+    step=1e-3,
+    mass=1.0,
+    gravity=(0.0, 0.0, -10.0),
+    position=(0.0, 0.0, 0.0),
+    velocity=(0.0, 0.0, 0.0),
+    normal=(0.0, 0.0, 1.0),
+    restitution=0.8,
+    engine="",
+    node="",
+    contact="",
+):
     """An instance of the model, not yet initialized."""
     vector = lambda numbers: "[" + ", ".join(repr(float(x)) for x in numbers) + "]"
-    text = MODEL.format(step=step, mass=mass, gravity=vector(gravity), position=vector(position), velocity=vector(velocity),
-                        normal=vector(normal), restitution=restitution, engine=engine, node=node, contact=contact)
+    text = MODEL.format(
+        step=step,
+        mass=mass,
+        gravity=vector(gravity),
+        position=vector(position),
+        velocity=vector(velocity),
+        normal=vector(normal),
+        restitution=restitution,
+        engine=engine,
+        node=node,
+        contact=contact,
+    )
     slave = FMU2NamedSlave(*fmus.of_text(text))
     slave.instantiate()
     return slave
@@ -124,8 +145,14 @@ BALL_OFFSET = (0.0, 0.0, 0.2)
 
 
 def ball_slave(fmus, options):
-    return slave_of(fmus, options.step, options.mass, position=(0, 0, 1.001), engine=options.engine or f"step = {options.step}",
-                    node=f"shape.sphere.radius = 0.2\n{options.latency()}\n{options.node}")
+    return slave_of(
+        fmus,
+        options.step,
+        options.mass,
+        position=(0, 0, 1.001),
+        engine=options.engine or f"step = {options.step}",
+        node=f"shape.sphere.radius = 0.2\n{options.latency()}\n{options.node}",
+    )
 
 
 def ball_side(rule="exact", extra=None):
@@ -149,12 +176,24 @@ class ToldNode(Node):
 
 def oscillator_system(stiffness):
     """Two masses of 1 kg and the spring between them, let go 0.801 m above the floor."""
-    return np.ones(2), stiffness * np.array([[1.0, -1.0], [-1.0, 1.0]]), np.full(2, -10.0), np.full(2, 0.801), np.zeros(2)
+    return (
+        np.ones(2),
+        stiffness * np.array([[1.0, -1.0], [-1.0, 1.0]]),
+        np.full(2, -10.0),
+        np.full(2, 0.801),
+        np.zeros(2),
+    )
 
 
 def oscillator(fmus, options, stiffness, stop=2.0):
-    slave = slave_of(fmus, options.step, options.mass, position=(0, 0, 0.801), engine=options.engine or f"step = {options.step}",
-                     node=f"{options.latency()}\n{options.node}")
+    slave = slave_of(
+        fmus,
+        options.step,
+        options.mass,
+        position=(0, 0, 0.801),
+        engine=options.engine or f"step = {options.step}",
+        node=f"{options.latency()}\n{options.node}",
+    )
     side = Linear(*oscillator_system(stiffness), [0], rule=options.rule)
     return drive(side, slave, [2], stop, options)
 
@@ -168,8 +207,16 @@ def chain_system(count=100, stiffness=1e4):
 
 
 def chain(fmus, options, stop=2.6):
-    slave = slave_of(fmus, options.step, options.mass, gravity=(0, 0, 0), position=(0, 0, 0.1), velocity=(0, 0, -1),
-                     engine=options.engine or f"step = {options.step}", node=f"{options.latency()}\n{options.node}")
+    slave = slave_of(
+        fmus,
+        options.step,
+        options.mass,
+        gravity=(0, 0, 0),
+        position=(0, 0, 0.1),
+        velocity=(0, 0, -1),
+        engine=options.engine or f"step = {options.step}",
+        node=f"{options.latency()}\n{options.node}",
+    )
     side = Linear(*chain_system(), [0], rule=options.rule)
     return drive(side, slave, [2], stop, options)
 
@@ -180,11 +227,21 @@ def on_plane(fmus, options, angle, g, restitution, mu, position, stop, extra=Non
     c, s = np.cos(angle), np.sin(angle)
     along, up = np.array([c, 0.0, -s]), np.array([s, 0.0, c])
     place = position[0] * along + position[1] * up
-    slave = slave_of(fmus, options.step, options.mass, gravity=(0, 0, -g), position=place, normal=up, restitution=restitution,
-                     engine=options.engine or f"step = {options.step}", node=f"{options.latency()}\n{options.node}",
-                     contact=f"friction.cone.mu = {mu}")
-    side = Linear([1.0, 1.0], np.zeros((2, 2)), [g * s, -g * c], position, [0.0, 0.0], [0, 1], extra=extra,
-                  rule=options.rule)
+    slave = slave_of(
+        fmus,
+        options.step,
+        options.mass,
+        gravity=(0, 0, -g),
+        position=place,
+        normal=up,
+        restitution=restitution,
+        engine=options.engine or f"step = {options.step}",
+        node=f"{options.latency()}\n{options.node}",
+        contact=f"friction.cone.mu = {mu}",
+    )
+    side = Linear(
+        [1.0, 1.0], np.zeros((2, 2)), [g * s, -g * c], position, [0.0, 0.0], [0, 1], extra=extra, rule=options.rule
+    )
     return drive(side, slave, None, stop, options, node=PlaneNode(slave, along, up))
 
 
@@ -223,18 +280,26 @@ def impacts(result, acceleration=-10.0, least=0.3, weight=0.5):
         before, after = v[i], v[last] - acceleration * d
         start = q[last] - v[last] * d + 0.5 * acceleration * d * d
         s = (start - q[i]) / (before - after)
-        found.append((t[i] + s, -(before + acceleration * s), after + acceleration * s, q[i] + before * s + 0.5 * acceleration * s * s))
+        found.append(
+            (
+                t[i] + s,
+                -(before + acceleration * s),
+                after + acceleration * s,
+                q[i] + before * s + 0.5 * acceleration * s * s,
+            )
+        )
         i = last
     return np.array(found)
 
 
-def away_from_impacts(result, windows, least=0.01):
-    """Marks the samples that are not within some windows after a change of force that makes velocities of `least`."""
-    before = np.vstack([np.zeros_like(result.forces[:1]), result.forces])
-    kicks = np.abs(np.diff(before, axis=0)).max(axis=1) * np.diff(result.times)
+def away_from_impacts(result, windows, least=0.01, before=0):
+    """Marks the samples that are not within some windows after a change of force that makes velocities of `least`, or
+    `before` it."""
+    forces = np.vstack([np.zeros_like(result.forces[:1]), result.forces])
+    kicks = np.abs(np.diff(forces, axis=0)).max(axis=1) * np.diff(result.times)
     away = np.ones(len(result.times), bool)
     for index in np.flatnonzero(kicks > least):
-        away[index + 1 : index + 1 + windows] = False
+        away[max(0, index + 1 - before) : index + 1 + windows] = False
     return away
 
 

@@ -98,7 +98,7 @@ class Linear:
 
     def trial(self, force, h):
         phi, gamma = self.matrices(h)
-        return phi @ self.x + gamma @ np.append(force, 1.0)
+        return phi @ self.x + gamma[:, :-1] @ force + gamma[:, -1]
 
     def step(self, force, h):
         self.x = self.trial(force, h)
@@ -108,16 +108,17 @@ class Node:
     """A node of the FMU along some axes (0, 1, 2) of space; it stays where it is along the others."""
 
     def __init__(self, slave, name, axes, offset=(0.0, 0.0, 0.0)):
-        self.slave, self.axes, self.offset = slave, list(axes), np.array(offset, float)
+        self.slave, self.axes, self.offset = slave, list(axes), [float(x) for x in offset]
         references = lambda letter: [slave.references[f"{name}.{letter}[{axis + 1}]"] for axis in range(3)]
         self.inputs = references("r") + references("v")
         self.outputs = [references("f")[axis] for axis in self.axes]
 
     def give(self, position, velocity):
-        r, v = self.offset.copy(), np.zeros(3)
-        r[self.axes] += position
-        v[self.axes] = velocity
-        self.slave.setReal(self.inputs, list(r) + list(v))
+        values = [*self.offset, 0.0, 0.0, 0.0]
+        for axis, r, v in zip(self.axes, position, velocity):
+            values[axis] += r
+            values[3 + axis] = v
+        self.slave.setReal(self.inputs, values)
 
     def force(self):
         return np.array(self.slave.getReal(self.outputs))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from conftest import contact_fmu
 from fmpy import read_model_description
-from kinetic_cases import Result, impacts, MODEL
+from kinetic_cases import MODEL, Result, impacts
 from libcosimpy.CosimEnums import CosimVariableType
 from libcosimpy.CosimExecution import CosimExecution
 from libcosimpy.CosimObserver import CosimObserver
@@ -42,8 +42,18 @@ def moving(tmp_path_factory):
 
 @pytest.mark.parametrize("latency", ["", "latency = 1"], ids=["auto", "given"])
 def test_ball_bounces(moving, tmp_path, latency):
-    text = MODEL.format(step=STEP, mass=1.0, gravity=[0.0, 0.0, -10.0], position=[0.0, 0.0, 0.801], velocity=[0.0] * 3,
-                        normal=[0.0, 0.0, 1.0], restitution=0.8, engine="", node=latency, contact="")
+    text = MODEL.format(
+        step=STEP,
+        mass=1.0,
+        gravity=[0.0, 0.0, -10.0],
+        position=[0.0, 0.0, 0.801],
+        velocity=[0.0] * 3,
+        normal=[0.0, 0.0, 1.0],
+        restitution=0.8,
+        engine="",
+        node=latency,
+        contact="",
+    )
     touching = build(tmp_path, "touching", text)
     references = [
         {variable.name: variable.valueReference for variable in read_model_description(fmu).modelVariables}

