@@ -120,7 +120,7 @@ def whole_system(name, h):
 
 
 @pytest.mark.parametrize("method", MOST)
-@pytest.mark.parametrize("mass", [0.5, 0.75, 1.0, 1.5, 2.0])
+@pytest.mark.parametrize("mass", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("h", [1e-2, 1e-3])
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_impacts_are_those_of_the_whole_system(models, name, h, mass, method):  # noqa: F811
@@ -160,7 +160,7 @@ MOST_WITH_FRICTION = {"Aitken": 7, "Newton": 3}
 
 
 @pytest.mark.parametrize("method", MOST_WITH_FRICTION)
-@pytest.mark.parametrize("mass", [0.5, 1.0, 1.5])
+@pytest.mark.parametrize("mass", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("h", [1e-2, 1e-3])
 @pytest.mark.parametrize("case", [stick_slip, incline])
 def test_friction_is_that_of_the_whole_system(models, case, h, mass, method):  # noqa: F811
