@@ -43,7 +43,7 @@ fn outputs_after(
 
 /// Compares the derivatives of all outputs of one step with respect to everything tunable.
 fn compare(slave: &Slave, point: f64, step: f64) {
-    const CHANGE: f64 = 1e-4;
+    const CHANGE: f64 = 1e-6;
     let outputs = real_outputs(slave.fmu);
     let state = slave.save();
     for known in tunable(slave.fmu) {
@@ -113,8 +113,19 @@ fn of_bodies_that_the_master_moves() {
         let fmu = Fmu::new(&model);
         let slave = Slave::started(&fmu);
         compare(&slave, 0.0, 1e-3);
-        slave.steps(1..4, 1e-3);
-        compare(&slave, 4e-3, 1e-3);
+    }
+}
+
+#[test]
+fn of_a_ball_that_the_master_lets_fall() {
+    let fmu = Fmu::new(&coupled_ball());
+    let slave = Slave::started(&fmu);
+    let height = slave.get("ball.r[3]");
+    for step in 0..6 {
+        let time = 1e-3 * f64::from(step);
+        assert_eq!(slave.set("ball.r[3]", height - 5.0 * time * time), fmi2OK);
+        assert_eq!(slave.set("ball.v[3]", -10.0 * time), fmi2OK);
+        compare(&slave, time, 1e-3);
     }
 }
 

@@ -142,7 +142,7 @@ pub struct StepRecord<S: Scalar> {
     /// Largest relative natural residual.
     pub residual: f64,
     /// Deepest penetration seen at the end of a substep, before correction.
-    pub penetration: f64,
+    pub penetration: S,
     /// Energy taken by impacts, friction and position correction since the start of the simulation.
     pub dissipated: S,
 }
@@ -219,7 +219,7 @@ impl<S: Scalar> State<S> {
                 substeps: self.step.substeps,
                 iterations: self.step.iterations,
                 residual: self.step.residual,
-                penetration: self.step.penetration,
+                penetration: convert(self.step.penetration),
                 dissipated: convert(self.step.dissipated),
             },
         }
@@ -340,7 +340,7 @@ impl<S: Scalar> StepRecord<S> {
             substeps: 0,
             iterations: 0,
             residual: 0.0,
-            penetration: 0.0,
+            penetration: S::zero(),
             dissipated: S::zero(),
         }
     }

@@ -239,4 +239,57 @@ def test_rigid_kinetic_nodes(models, late, shape, regime):  # noqa: F811
             body.r = body.r - [0.0, 0.0, 1e-6]
         given = {**body.inputs("tip"), **dict.fromkeys([*vector("tip.f_ext"), *vector("tip.t_ext")], 0.0)}
         expect_derivatives(slave, STEPS * H, given, outputs)
-        print(shape, regime, late, "mode", mode(slave), slave.real("tip_floor.impulse"))
+        assert mode(slave) == {"rolls": 1, "slips": 2}.get(regime, 0)
+        assert (slave.real("tip_floor.impulse")[0] > 0.0) == (regime != "open")
+
+
+TABLE = """
+[model]
+name = "table"
+
+[[node]]
+name = "tip"
+mass = 2.0
+{node}
+
+[[surface]]
+name = "floor"
+shape.plane.normal = [0.0, 0.0, 1.0]
+motion = "input"
+{table}
+
+[[contact]]
+between = ["tip", "floor"]
+restitution = 0.5
+friction.cone.mu = 0.3
+"""
+# Where the node is given at the step at hand; there the table moves with 0.004 and -0.005 m/s.
+ON_TABLE = {
+    "stick": ([0.5, 0.2, -1e-6], [4.2e-3, -4.9e-3, -1e-5], 1),
+    "slip": ([0.5, 0.2, -1e-6], [1.0, 0.5, 0.0], 2),
+    "impact": ([0.5, 0.2, 4e-4], [2.0, 1.0, -1.0], 0),
+}
+
+
+@pytest.mark.parametrize("regime", ON_TABLE)
+@pytest.mark.parametrize("table", ["", "mass = 5.0", "mass = 5.0\ninertia = [0.5, 0.6, 0.7]"])
+@pytest.mark.parametrize("node", ["latency = 0", "latency = 0\nshaping = false"])
+def test_surfaces_that_move(models, node, table, regime):  # noqa: F811
+    """Also by the motion of the surface, and of the force on it."""
+    position, velocity, expected = ON_TABLE[regime]
+    given = dict(zip([*vector("tip.r"), *vector("tip.v")], [*position, *velocity]))
+    motion = {"r": [0.0] * 3, "v": [0.01, -0.02, 0.0], "q": [1.0, 0.0, 0.0, 0.0], "w": [0.0, 0.0, 0.03]}
+    for letter, values in motion.items():
+        given.update(zip(vector(f"floor.{letter}", len(values)), values))
+    # Where the node sticks, its sliding speed is next to zero, where it has a kink.
+    contact = CONTACT[:-1] if regime == "stick" else CONTACT
+    outputs = [*vector("tip.f"), *vector("floor.f"), *vector("floor.t"), *contact]
+    with models.instance(TABLE.format(node=node, table=table and f"{table}\nlatency = 0")) as slave:
+        slave.set_named({name: max(x, 0.0) if name == "tip.r[3]" else x for name, x in given.items()})
+        slave.setupExperiment(startTime=0.0)
+        slave.enterInitializationMode()
+        slave.exitInitializationMode()
+        said = expect_derivatives(slave, 0.0, given, outputs)
+        assert mode(slave) == expected
+    assert np.isfinite(list(said.values())).all()
+    assert said["tip.f[3]", "floor.v[3]"] != 0.0

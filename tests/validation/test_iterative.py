@@ -120,7 +120,7 @@ def whole_system(name, h):
 
 
 @pytest.mark.parametrize("method", MOST)
-@pytest.mark.parametrize("mass", [0.5, 0.75, 1.0, 1.5, 2.0])
+@pytest.mark.parametrize("mass", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("h", [1e-2, 1e-3])
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_impacts_are_those_of_the_whole_system(models, name, h, mass, method):  # noqa: F811
@@ -131,7 +131,6 @@ def test_impacts_are_those_of_the_whole_system(models, name, h, mass, method):  
     with models.instance(FLOOR, tip__mass=mass, tip_floor__restitution=0.8) as slave:
         master = Iterating(side, [IterativeNode(slave, "tip", [2])])
         states = master.run(steps, h, method)
-    print(name, h, mass, method, np.abs(states - whole).max(), max(master.iterations), np.mean(master.iterations))
     assert np.abs(states - whole)[:, :n].max() <= 1e-10
     assert max(master.iterations) <= MOST[method]
 
@@ -160,7 +159,7 @@ MOST_WITH_FRICTION = {"Aitken": 7, "Newton": 3}
 
 
 @pytest.mark.parametrize("method", MOST_WITH_FRICTION)
-@pytest.mark.parametrize("mass", [0.5, 1.0, 1.5])
+@pytest.mark.parametrize("mass", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("h", [1e-2, 1e-3])
 @pytest.mark.parametrize("case", [stick_slip, incline])
 def test_friction_is_that_of_the_whole_system(models, case, h, mass, method):  # noqa: F811
@@ -172,7 +171,6 @@ def test_friction_is_that_of_the_whole_system(models, case, h, mass, method):  #
     with models.instance(FLOOR, **start) as slave:
         master = Iterating(side, [IterativeNode(slave, "tip", [0, 2])])
         states = master.run(steps, h, method)
-    print(case.__name__, h, mass, method, np.abs(states[:, :4] - whole).max(), max(master.iterations), np.mean(master.iterations))
     assert np.abs(states[:, :2] - whole[:, :2]).max() <= 1e-10
     assert max(master.iterations) <= MOST_WITH_FRICTION[method]
 
@@ -220,7 +218,6 @@ def test_a_wedge_is_that_of_the_whole_system(models, restitution, mu, h, mass, m
     with models.instance(WEDGE, tip__mass=mass, **start) as slave:
         master = Iterating(side, [IterativeNode(slave, "tip", [0, 1, 2])])
         states = master.run(steps, h, method)
-    print("wedge", restitution, mu, h, mass, method, np.abs(states - whole).max(), max(master.iterations), np.mean(master.iterations))
     assert np.abs(states - whole)[:, :3].max() <= 1e-10
     # Two contacts answer unlike: a single relaxation factor takes longer.
     most = {"Aitken": 20, "Newton": 5} if mass != 1.0 else MOST
@@ -276,7 +273,6 @@ def test_several_nodes_on_a_moving_surface_are_those_of_the_whole_system(models,
         nodes = [IterativeNode(slave, name, [0, 1, 2]) for name in ("first", "second")]
         master = Iterating(side, nodes, also=lambda time: {"belt.r[1]": 0.3 * time})
         states = master.run(steps, h, method)
-    print("belt", h, method, np.abs(states - whole).max(), max(master.iterations), np.mean(master.iterations))
     assert np.abs(states - whole)[:, :6].max() <= 1e-10
 
 

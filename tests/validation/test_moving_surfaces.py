@@ -87,7 +87,6 @@ def test_a_turntable_carries_a_ball(models, h, order, latency):  # noqa: F811
     time = h * np.arange(len(states))
     circle = radius * np.array([np.cos(spin * time), np.sin(spin * time)]).T
     errors = np.linalg.norm(states[:, :2] - circle, axis=1)
-    print("turntable", h, order, latency, "error", errors.max(), "depth", np.abs(states[:, 2]).max(), "slip", slips.max())
     # Until it is known that forces come late, those of the first steps are wrong.
     learning = 5e-5 if (latency, order, h) == ("auto", "parallel", 1e-2) else 0.0
     assert errors.max() <= creep * 5.0 + learning
@@ -164,7 +163,6 @@ def test_a_ball_bounces_on_a_sprung_table(models, order, latency):  # noqa: F811
     errors = np.abs(states[:, :2] - reference).max(axis=1)
     between = errors[apart(np.array(impulses), h)]
     depth = np.max(states[:, 1] - states[:, 0])
-    print("sprung", order, latency, "error", errors.max(), "between impacts", between.max(), "depth", depth)
     assert errors.max() <= 1e-3
     assert between.max() <= 1e-4
     assert depth <= 1e-6
@@ -216,7 +214,6 @@ def test_a_shaken_table(models, part, drop, order, latency):  # noqa: F811
     errors, depth = np.abs(states[:, 2] - path), np.max(heights - states[:, 2])
     stays = part < 1.0 and not drop
     between = errors if stays else errors[apart(impulses[:, 0], h)]
-    print("shaken", part, drop, order, latency, "error", errors.max(), "between", between.max(), "depth", depth)
     assert depth <= 5e-6
     assert between.max() <= 5e-6
     assert errors.max() <= 5e-4

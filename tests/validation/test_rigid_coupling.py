@@ -85,7 +85,6 @@ def drop(models, case, order, latency, scale=1.0):  # noqa: F811
 @pytest.mark.parametrize("case", CASES)
 def test_spin_and_velocity_after_an_impact(models, case, order, latency):  # noqa: F811
     _, (position, velocity, spin) = drop(models, case, order, latency)
-    print("sphere", case, order, latency, position, velocity, spin)
     assert position <= 1e-9
     assert velocity <= 1e-8
     assert spin <= 1e-6
@@ -111,3 +110,54 @@ def test_a_zero_quaternion_is_refused_by_name(models, capsys):  # noqa: F811
         assert re.search(r"ball\.q\[1\].*length 0", capsys.readouterr().out)
         slave.set_named({"ball.q[1]": 1.0})
         slave.doStep(3 * H, H)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-8])
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_sphere_rolls_down_whatever_the_rounding_of_its_master(models, order, noise):  # noqa: F811
+    """Over an incline of 0.2 rad in its own frame: 5/7 of the downhill force, the spin goes along."""
+    downhill, steps, rounding = np.array([G * np.sin(0.2), 0.0, -G * np.cos(0.2)]), 500, np.random.default_rng(1)
+    text = SPHERE.format(latency=f"latency = {ORDERS[order]}")
+    body = RigidBody(
+        MASS, [INERTIA] * 3, [0, 0, RADIUS], [0, 0, 0], [1, 0, 0, 0], [0, 0, 0], downhill, parts=1
+    )
+    given = body.inputs
+    body.inputs = lambda name, scale: {
+        key: x + noise * rounding.standard_normal() if ".w" in key else x for key, x in given(name, scale).items()
+    }
+    with models.instance(text) as slave:
+        run(slave, "ball", body, steps, H, order)
+    time = steps * H
+    speed = 5 / 7 * downhill[0] * time
+    # The engine first expects the ball to fall straight down.
+    assert abs(body.r[0] - speed * time / 2) <= 2e-6
+    assert abs(body.v[0] - speed) <= 1e-8
+    assert abs(body.w[1] - speed / RADIUS) <= 1e-7
+    assert abs(body.r[2] - RADIUS) <= 1e-9
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_a_wrong_inertia_is_learnt_at_the_first_impact(models, order, factor):  # noqa: F811
+    """The second impact, which sticks, turns the ball as it should."""
+    spin, speed = [0.0, 12.0, 0.0], [0.3, 0.0]
+    text = SPHERE.format(latency=f"latency = {ORDERS[order]}")
+    right = f"inertia = [{INERTIA}, {INERTIA}, {INERTIA}]"
+    wrong = f"inertia = [{factor * INERTIA}, {factor * INERTIA}, {factor * INERTIA}]"
+    assert right in text
+    body = RigidBody(
+        MASS, [INERTIA] * 3, [0, 0, 0.2 + RADIUS], [*speed, 0], [1, 0, 0, 0], spin, [0, 0, -G], parts=2
+    )
+    fall = np.sqrt(2 * 0.2 / G)
+    flight = 2 * RESTITUTION * fall
+    with models.instance(text.replace(right, wrong)) as slave:
+        run(slave, "ball", body, round((fall + 0.9 * flight) / H), H, order)
+        before_v, before_w = body.v.copy(), body.w.copy()
+        steps = round(0.2 * flight / H)
+        run(slave, "ball", body, steps, H, order, first=round((fall + 0.9 * flight) / H))
+    hit = before_v.copy()
+    hit[2] = -G * fall * RESTITUTION
+    after, spun = impact(hit, before_w)
+    assert np.abs(spun - before_w).max() > 1.0
+    assert np.abs(body.w - spun).max() <= 1e-9
+    assert np.abs(body.v[:2] - after[:2]).max() <= 1e-9

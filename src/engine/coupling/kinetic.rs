@@ -226,16 +226,17 @@ impl<S: Scalar> Memory<S> {
 
     /// Learns from a window the accelerations besides contact and, once clear, the latency, but not how the body
     /// responds. Returns how far the acceleration was from the one foretold, as a part of all there is.
-    pub fn observe_only(&mut self, window: &Window<S>, latency: Option<u8>) -> f64 {
+    pub fn observe_only(&mut self, window: &Window<S>, latency: Option<u8>) -> S {
         self.seen = self.seen.saturating_add(1);
         let is_new = latency.is_some_and(|windows| self.learn_latency(windows, window));
         let contact = self.sent[usize::from(self.latency.windows)];
         let observer = &self.observers[usize::from(self.latency.windows)];
         let expected = observer.expect(window.middle, !self.response.stiff).linear;
-        let surprise = length(&(window.besides(&contact).linear - expected)).value();
-        let all = length(&expected).value() + length(&(contact.force / window.mobility.mass)).value();
+        let surprise = length(&(window.besides(&contact).linear - expected));
+        let all = length(&expected) + length(&(contact.force / window.mobility.mass));
         self.see_besides(window, is_new);
-        if is_new || surprise <= f64::EPSILON * all { 0.0 } else { surprise / all }
+        let is_rounding = surprise.value() <= f64::EPSILON * all.value();
+        if is_new || is_rounding { S::zero() } else { surprise / all }
     }
 
     fn see_besides(&mut self, window: &Window<S>, is_new: bool) {

@@ -89,9 +89,7 @@ pub fn probe<S: Scalar>(
     let Some(&sign) = windows.checked_sub(PROBE_FROM).and_then(|index| PROBE.get(index as usize)) else {
         return Vector3::zeros();
     };
-    let (fall, speed) = (length(expected).value(), length(velocity).value());
-    let size = sign * (PROBE_SIZE.0 * fall + PROBE_SIZE.1 * speed / span);
-    let (direction, scale) = if fall > 0.0 { (expected, fall) } else { (velocity, speed) };
-    let is_quiet = length(response).value() <= QUIET * size.abs();
-    if scale > 0.0 && is_quiet { direction * S::from(size / scale) } else { Vector3::zeros() }
+    let probe = (expected * S::from(PROBE_SIZE.0) + velocity * S::from(PROBE_SIZE.1 / span)) * S::from(sign);
+    let is_quiet = length(response).value() <= QUIET * length(&probe).value();
+    if is_quiet { probe } else { Vector3::zeros() }
 }

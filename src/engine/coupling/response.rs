@@ -100,7 +100,7 @@ impl<S: Scalar> Response<S> {
         expected: &Vector3<S>,
         adapt: bool,
         latency: u8,
-    ) -> (Lesson, Option<f64>) {
+    ) -> (Lesson, Option<S>) {
         self.since = self.since.saturating_add(1);
         let mut lesson = Lesson { corrected: false, by_impact: false };
         let (size, usual) = (length(change).value(), length(expected).value().max(1e-9));
@@ -109,7 +109,7 @@ impl<S: Scalar> Response<S> {
         }
         let ratio = S::one() + surprise.dot(change) / change.dot(change);
         let off = ratio.value() - 1.0;
-        let error = length(surprise).value() / size;
+        let error = length(surprise) / length(change);
         if adapt && off.abs() > DEAD_BAND {
             let again = self.since <= SAME_IMPACT + u32::from(latency);
             if again && off * (self.ratio - 1.0) < 0.0 {
@@ -150,7 +150,7 @@ impl<S: Scalar> Response<S> {
         besides: Vector3<S>,
         contact: Vector3<S>,
         expected: &Vector3<S>,
-        error: Option<f64>,
+        error: Option<S>,
         latency: u8,
     ) {
         let position = (window.before.position + window.after.position) * S::from(0.5);
@@ -158,7 +158,7 @@ impl<S: Scalar> Response<S> {
         let [last, first] = self.trail;
         self.trail = [newest, last];
         let settled = self.since > SAME_IMPACT + u32::from(latency);
-        if self.stiff || !settled || error.is_some_and(|error| error > DEAD_BAND) {
+        if self.stiff || !settled || error.is_some_and(|error| error.value() > DEAD_BAND) {
             return;
         }
         let bend = |of: fn(&Sample<S>) -> Vector3<S>| of(&newest) - of(&last) * S::from(2.0) + of(&first);

@@ -48,7 +48,7 @@ pub struct Diagnosis<S: Scalar> {
     pub energy_excess: S,
     /// Difference between the velocity that the force of the last step should have made and the one that came,
     /// as a part of it.
-    pub response_error: f64,
+    pub response_error: S,
     /// Whether shaping and adaptation are at work.
     pub shaping: bool,
 }
@@ -113,7 +113,7 @@ impl<S: Scalar> CouplingState<S> {
                 latency,
                 mass,
                 energy_excess: S::zero(),
-                response_error: 0.0,
+                response_error: S::zero(),
                 shaping: true,
             },
             memory: Memory::new(given, acceleration, latency),
@@ -131,7 +131,7 @@ impl<S: Scalar> CouplingState<S> {
                 latency: self.diagnosis.latency,
                 mass: convert(self.diagnosis.mass),
                 energy_excess: convert(self.diagnosis.energy_excess),
-                response_error: self.diagnosis.response_error,
+                response_error: convert(self.diagnosis.response_error),
                 shaping: self.diagnosis.shaping,
             },
             memory: self.memory.map(convert),

@@ -716,8 +716,10 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// Records how deep contacts are.
     fn record_penetration(&mut self) {
         for &contact in &self.island.contacts {
-            let gap = super::contact::gap(self.system, self.state, contact).value();
-            self.state.step.penetration = self.state.step.penetration.max(-gap);
+            let depth = -super::contact::gap(self.system, self.state, contact);
+            if depth.value() > self.state.step.penetration.value() {
+                self.state.step.penetration = depth;
+            }
         }
     }
 }

@@ -242,8 +242,8 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
 /// The root of `gap + t u + t^2 c` at which the gap turns negative, if it comes before `limit`.
 #[inline]
 fn descending_root<S: Scalar>(touch: &Touch<S>, curvature: S, limit: f64) -> Option<S> {
-    // A gap that is negative by round-off after an impact counts as zero.
-    let gap = if touch.gap.value() > 0.0 { touch.gap } else { touch.gap - S::from(touch.gap.value()) };
+    // A gap that is negative, by round-off after an impact, counts as zero, and so depends on nothing.
+    let gap = if touch.gap.value() > 0.0 { touch.gap } else { S::zero() };
     let u = touch.normal_velocity;
     let end = gap.value() + limit * (u.value() + limit * curvature.value());
     let falls_later = u.value() < 0.0 || curvature.value() < 0.0;
