@@ -7,7 +7,7 @@ mod smooth_side;
 
 use common::path;
 use coupling_report::ball::Ball;
-use coupling_report::chain::{LONG, Mode, SHORT};
+use coupling_report::chain::{LONG, MIDDLE, Mode, SHORT};
 use coupling_report::oscillator::{AtStep, Split, speed};
 use coupling_report::{Report, with_tables};
 use smooth_side::chain::{Chain, End};
@@ -216,8 +216,11 @@ fn a_chain_is_followed_as_far_as_the_page_says() {
 fn a_chain_that_grows_says_so() {
     let run = report().chain.find(Mode::Compliant, Order::Parallel, LONG);
     assert!(run.grows());
-    let last = run.run.iter().rev().take(10);
-    assert!(last.map(|sample| sample.diagnosis.unwrap().response_error).all(|error| error > 0.2));
+    let is_off = |sample: &&Sample| sample.diagnosis.unwrap().response_error > 0.2;
+    assert!(2 * run.run[1..].iter().filter(is_off).count() > run.run.len());
+    let calm = report().chain.find(Mode::Compliant, Order::Parallel, MIDDLE);
+    assert!(!calm.grows() && calm.energy() < 1.0);
+    assert!(calm.run[1..].windows(10).all(|steps| steps.iter().any(|sample| !is_off(&sample))));
 }
 
 #[test]

@@ -55,9 +55,9 @@ pub fn run() -> Ball {
     }
     let line = |name, tint, width| Some(Line { name, tint, width });
     let orders = [
-        (Order::Sequential, "0", line("sequential", plot::BLUE, 2.5)),
+        (Order::Sequential, "0", line("sequential", plot::BLUE, 4.0)),
         (Order::Sequential, "\"auto\"", None),
-        (Order::Parallel, "1", line("parallel, latency 1", plot::GREEN, 1.2)),
+        (Order::Parallel, "1", line("parallel, latency 1", plot::GREEN, 1.5)),
         (Order::Parallel, "\"auto\"", None),
         (Order::Parallel, "0", line("parallel, latency 0 (wrong)", plot::ORANGE, 1.5)),
         (Order::Sequential, "1", None),
@@ -155,7 +155,7 @@ impl Ball {
     }
 
     pub fn figure(&self) -> String {
-        let exact = Line { name: "exact", tint: plot::GREY, width: 6.0 };
+        let exact = Line { name: "exact", tint: plot::GREY, width: 8.0 };
         let height = Axis { label: "(a) height, m", range: 0.0..1.5, scale: Scale::Linear };
         let energy =
             Axis { label: "(b) energy / energy at the start", range: 1e-3..1e3, scale: Scale::Logarithmic };

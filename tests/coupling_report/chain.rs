@@ -14,6 +14,7 @@ const START_ENERGY: f64 = 50.0;
 const STOP: f64 = 2.6;
 /// Steps of the masters.
 pub const SHORT: f64 = 1e-3;
+pub const MIDDLE: f64 = 5e-3;
 pub const LONG: f64 = 1e-2;
 
 /// Who moves the mass that touches.
@@ -52,6 +53,10 @@ pub fn run() -> Chain {
         (LONG, Kinetic, Parallel, None),
         (LONG, Compliant, Sequential, line("compliant 10 ms", plot::GREEN, 2.0)),
         (LONG, Compliant, Parallel, None),
+        (MIDDLE, Kinetic, Sequential, None),
+        (MIDDLE, Kinetic, Parallel, None),
+        (MIDDLE, Compliant, Sequential, None),
+        (MIDDLE, Compliant, Parallel, None),
         (SHORT, Kinetic, Sequential, line("kinetic 1 ms", plot::PURPLE, 1.2)),
         (SHORT, Kinetic, Parallel, None),
         (SHORT, Compliant, Sequential, line("compliant 1 ms", plot::ORANGE, 1.2)),
@@ -212,10 +217,7 @@ impl Chain {
             x: 0.0..STOP,
             legend,
             panels: vec![
-                Panel {
-                    y: axis("(a) contact force, N, 10 ms means", -50.0..350.0, Scale::Linear),
-                    lines: forces,
-                },
+                Panel { y: axis("(a) contact force, N", -50.0..350.0, Scale::Linear), lines: forces },
                 Panel {
                     y: axis("(b) energy / energy at the start", 0.96..1.06, Scale::Linear),
                     lines: energies,
