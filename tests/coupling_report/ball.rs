@@ -115,7 +115,7 @@ impl Ball {
 
     /// Largest error of all.
     pub fn error_in_impacts(&self, run: &[Sample]) -> f64 {
-        worst(&run, &self.exact)
+        worst(run, &self.exact)
     }
 
     fn is_delivered_at(&self, time: f64) -> bool {

@@ -80,7 +80,7 @@ def coupling(tmp_path_factory):
         run_shell(script, folder)
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.chdir(folder)
-        return run_python(page)
+        return {**run_python(page), "folder": folder}
 
 
 def test_coupled_ball_bounces_exactly_in_both_orders(coupling):
@@ -97,6 +97,26 @@ def test_coupled_ball_bounces_exactly_in_both_orders(coupling):
         assert error[settled].max() < 1e-8
         assert abs(heights[-1] - 0.2) < 1e-12
     assert coupling["latency"] == 1
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_ball_at_rest_dips_unless_outputs_are_read_in_initialization_mode(coupling, reads, monkeypatch):
+    monkeypatch.chdir(coupling["folder"])
+    ball, reference = coupling["open_fmu"]("coupled_ball.fmu")
+    state, force = [reference["ball.r[3]"], reference["ball.v[3]"]], [reference["ball.f[3]"]]
+    h, z, v, lowest = 1e-3, 0.2, 0.0, 0.2
+    ball.setReal(state, [z, v])
+    held = ball.getReal(force)[0] if reads else 0.0
+    ball.exitInitializationMode()
+    for k in range(2000):
+        ball.setReal(state, [z, v])
+        ball.doStep(k * h, h)
+        a = held - 10.0
+        z, v = z + h * v + 0.5 * h * h * a, v + h * a
+        (held,) = ball.getReal(force)
+        lowest = min(lowest, z)
+    assert abs(z - 0.2) < 1e-12
+    assert abs(lowest - (0.2 if reads else 0.2 - 15e-6)) < 1e-12
 
 
 def test_iterating_master_reaches_the_monolithic_step(coupling):
