@@ -52,6 +52,16 @@ pub struct Axis {
     pub scale: Scale,
 }
 
+impl Axis {
+    /// Part of the way between two values, as drawn, at which a third one lies.
+    pub fn part(&self, from: f64, to: f64, at: f64) -> f64 {
+        match self.scale {
+            Scale::Linear => (at - from) / (to - from),
+            Scale::Logarithmic => (at / from).ln() / (to / from).ln(),
+        }
+    }
+}
+
 /// How a line looks and what the legend calls it.
 #[derive(Clone, Copy)]
 pub struct Line {

@@ -5,12 +5,28 @@ import re
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 from conftest import BUILDER, ROOT, contact_fmu
+from exact import ball_height
 
 
 def blocks(page, language):
     return re.findall(rf"```{language}\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+
+
+def run_shell(script, folder):
+    """Runs commands in a folder, with the tool on the path."""
+    environment = dict(os.environ, PATH=f"{BUILDER.parent}:{os.environ['PATH']}")
+    subprocess.run(["bash", "-eu", "-c", script], check=True, cwd=folder, env=environment)
+
+
+def run_python(page):
+    """Runs the programs of a page one after the other, as if they were one, and returns its names."""
+    names = {}
+    for program in blocks(page, "python"):
+        exec(compile(program, page, "exec"), names)
+    return names
 
 
 @pytest.fixture
@@ -43,17 +59,81 @@ def test_second_command_is_what_continuous_integration_runs():
 
 
 def test_python_runs(folder, monkeypatch, capsys):
-    (program,) = blocks("README.md", "python")
     monkeypatch.chdir(folder)
-    exec(compile(program, "README.md", "exec"), {})
+    run_python("README.md")
     assert abs(float(capsys.readouterr().out) - 0.2) < 1e-9
 
 
 def test_command_line_runs(tmp_path):
-    script = blocks("README.md", "sh")[2]
-    environment = dict(os.environ, PATH=f"{BUILDER.parent}:{os.environ['PATH']}")
-    subprocess.run(["bash", "-eu", "-c", script], check=True, cwd=tmp_path, env=environment)
+    run_shell(blocks("README.md", "sh")[2], tmp_path)
     assert {"drop.toml", "drop.fmu", "drop.csv", "drop2.csv", "model.schema.json"} <= set(os.listdir(tmp_path))
+
+
+@pytest.fixture(scope="module")
+def coupling(tmp_path_factory):
+    """What the programs of the page on couplings have computed, in a folder with its model file and its FMUs."""
+    page, folder = "docs/coupling.md", tmp_path_factory.mktemp("coupling")
+    shutil.copytree(ROOT / "models", folder / "models")
+    (model,) = blocks(page, "toml")
+    (folder / "sprung.toml").write_text(model)
+    for script in blocks(page, "sh"):
+        run_shell(script, folder)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.chdir(folder)
+        return {**run_python(page), "folder": folder}
+
+
+def test_coupled_ball_bounces_exactly_in_both_orders(coupling):
+    times = 1e-3 * np.arange(1, 5001)
+    first = np.sqrt(2 * 0.801 / 10.0)
+    flights = 2 * first * 0.8 ** np.arange(1, 30)
+    impacts = first + np.concatenate([[0.0], np.cumsum(flights)])
+    # An impulse is delivered over up to three steps; the last bounces are shorter than that.
+    settled = (times < impacts[20]) | (times > impacts[-1] + 0.1)
+    settled &= ~np.any([(impact <= times) & (times < impact + 3e-3) for impact in impacts], axis=0)
+    assert settled.sum() > 4000
+    for heights in [coupling["heights"], coupling["late_heights"]]:
+        error = np.abs(np.array(heights) - 0.2 - ball_height(times))
+        assert error[settled].max() < 1e-8
+        assert abs(heights[-1] - 0.2) < 1e-12
+    assert coupling["latency"] == 1
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_ball_at_rest_dips_unless_outputs_are_read_in_initialization_mode(coupling, reads, monkeypatch):
+    monkeypatch.chdir(coupling["folder"])
+    ball, reference = coupling["open_fmu"]("coupled_ball.fmu")
+    state, force = [reference["ball.r[3]"], reference["ball.v[3]"]], [reference["ball.f[3]"]]
+    h, z, v, lowest = 1e-3, 0.2, 0.0, 0.2
+    ball.setReal(state, [z, v])
+    held = ball.getReal(force)[0] if reads else 0.0
+    ball.exitInitializationMode()
+    for k in range(2000):
+        ball.setReal(state, [z, v])
+        ball.doStep(k * h, h)
+        a = held - 10.0
+        z, v = z + h * v + 0.5 * h * h * a, v + h * a
+        (held,) = ball.getReal(force)
+        lowest = min(lowest, z)
+    assert abs(z - 0.2) < 1e-12
+    assert abs(lowest - (0.2 if reads else 0.2 - 15e-6)) < 1e-12
+
+
+def test_iterating_master_reaches_the_monolithic_step(coupling):
+    """Moreau-Jean with theta = 1/2 on wheel, spring and body together."""
+    h, solve, a = coupling["H"], coupling["solve"], coupling["A"]
+    push = solve @ np.array([0.0, 0.0, 1.0, 0.0])
+    x, touches = np.array([0.5, 0.5, 0.0, 0.0]), 0
+    assert len(coupling["path"]) == 1000
+    for found in coupling["path"]:
+        free = solve @ (x + h / 2 * a @ x + h * np.array([0.0, 0.0, -10.0, -10.0]))
+        active = x[0] + h / 2 * x[2] <= 0.0
+        impulse = max(0.0, (-0.8 * x[2] - free[2]) / push[2]) if active else 0.0
+        touches += impulse > 0.0
+        x = free + push * impulse
+        assert np.abs(found - x).max() < 1e-10
+    assert touches > 3
+    assert coupling["most"] <= 3
 
 
 def test_links_lead_somewhere():
