@@ -7,12 +7,12 @@
 
 use super::complementarity::{LcpScratch, LcpSettings, Stop, clamp, judge};
 use super::report::{Report, Status};
-use super::{enumeration, fischer, lemke, pgs, pivoting, principal, tiny};
+use super::{elimination, enumeration, fischer, lemke, pgs, pivoting, principal, tiny};
 use crate::engine::problem::boxed::BoxedProblem;
 use crate::engine::problem::complementarity::Complementarity;
 
 /// Problems of up to this size are not searched for islands.
-const ONE_ISLAND: usize = 16;
+const ONE_ISLAND: usize = 32;
 /// Pivoting is tried without a positive diagonal on problems of up to this size.
 const WITHOUT_DIAGONAL: usize = 8;
 /// Limit of block exchanges for a size, far above what solvable problems need.
@@ -61,18 +61,16 @@ fn solve_many<P: Complementarity>(
     scratch: &mut LcpScratch,
 ) -> Report {
     if P::ONE_SIDED {
-        let limit = settings.max_iterations;
-        let stop = match problem.size() {
-            2 => Some(tiny::run::<2, P>(problem, z, limit)),
-            3 => Some(tiny::run::<3, P>(problem, z, limit)),
-            4 => Some(tiny::run::<4, P>(problem, z, limit)),
+        let report = match problem.size() {
+            2 => Some(tiny::solve::<2, P>(problem, z, settings)),
+            3 => Some(tiny::solve::<3, P>(problem, z, settings)),
+            4 => Some(tiny::solve::<4, P>(problem, z, settings)),
             _ => None,
         };
-        if let Some(stop) = stop {
-            let report = judge(problem, z, "cramer", stop, settings.tolerance);
-            if report.status == Status::Solved {
-                return report;
-            }
+        if let Some(report) = report
+            && report.status == Status::Solved
+        {
+            return report;
         }
     }
     if problem.size() <= ONE_ISLAND {
@@ -90,8 +88,21 @@ fn solve_connected<P: Complementarity>(
 ) -> Report {
     let limit = settings.max_iterations;
     let mut solver = "principal";
-    let stop = match problem.size() {
-        2 => principal::run_exact::<2, 2, P>(problem, z, limit),
+    let size = problem.size();
+    let report = match size {
+        6 | 9 | 12 if planar(problem) => Some(elimination::solve::<12, P>(problem, z, settings)),
+        17..=elimination::LIMIT if !backwards(problem) => {
+            Some(elimination::solve::<{ elimination::LIMIT }, P>(problem, z, settings))
+        }
+        _ => None,
+    };
+    if let Some(report) = report
+        && report.status == Status::Solved
+    {
+        return report;
+    }
+    let stop = match size {
+        2 => principal::run_exact::<2, 4, P>(problem, z, limit),
         3 => principal::run_exact::<3, 4, P>(problem, z, limit),
         4 => principal::run_exact::<4, 4, P>(problem, z, limit),
         size @ 1..=12 if is_diagonal(problem) => {
@@ -99,12 +110,13 @@ fn solve_connected<P: Complementarity>(
             solver = "closed form";
             CLOSED_FORM
         }
-        // Whole contacts have three rows.
+        // Whole contacts have three rows, or ten with friction in eight directions.
         6 => principal::run_exact::<6, 8, P>(problem, z, limit),
         9 => principal::run_exact::<9, 12, P>(problem, z, limit),
+        10 => principal::run_exact::<10, 12, P>(problem, z, limit),
         12 => principal::run_exact::<12, 12, P>(problem, z, limit),
         5..=8 => principal::run_within::<8, P>(problem, z, limit),
-        10..=11 => principal::run_within::<12, P>(problem, z, limit),
+        11 => principal::run_within::<12, P>(problem, z, limit),
         13..=16 => principal::run_within::<16, P>(problem, z, limit),
         17..=32 => principal::run_within::<32, P>(problem, z, limit),
         33..=principal::LIMIT => principal::run_large(problem, z, limit, &mut scratch.principal),
@@ -124,6 +136,21 @@ fn solve_connected<P: Complementarity>(
 fn solve_alone<P: Complementarity>(problem: &P, row: usize, z: &mut [f64]) {
     let (m, q) = (problem.m()[row * (problem.size() + 1)], problem.q()[row]);
     z[row] = clamp(problem, row, if m > 0.0 { -q / m } else { z[row] });
+}
+
+/// Whether every third row has nothing on the diagonal: contacts in the plane with three rows each, the last that of
+/// the slip. They are decided one after the other.
+#[inline]
+fn planar<P: Complementarity>(problem: &P) -> bool {
+    let (size, m) = (problem.size(), problem.m());
+    P::ONE_SIDED && (0..size).all(|row| (m[row * (size + 1)] == 0.0) == (row % 3 == 2))
+}
+
+/// Whether the last row does not depend on the first, but the first on the last.
+#[inline]
+fn backwards<P: Complementarity>(problem: &P) -> bool {
+    let (size, m) = (problem.size(), problem.m());
+    m[size * (size - 1)] == 0.0 && m[size - 1] != 0.0
 }
 
 /// Whether no row is coupled to another.
