@@ -1,9 +1,10 @@
 //! The default for LCP and boxed problems: chosen by problem, with fallbacks in a fixed order.
 //!
-//! One row, or rows that are not coupled, have a closed form; LCPs of up to four rows are tried by Cramer's rule.
-//! Larger problems are split into islands that share no entry of `M`. Each goes through: principal pivoting row by row
-//! (up to some size), block principal pivoting, Lemke, Newton from several starts, projected Gauss-Seidel,
-//! enumeration. The first answer within tolerance is taken, otherwise the best.
+//! One row, or rows that are not coupled, have a closed form; LCPs of up to four rows are tried in one pass over the
+//! rows, then by Cramer's rule. Larger problems are split into islands that share no entry of `M`. Each goes through:
+//! elimination (some sizes), principal pivoting row by row (up to some size), block principal pivoting, Lemke, Newton
+//! from several starts, projected Gauss-Seidel, enumeration. The first answer within tolerance is taken, otherwise the
+//! best.
 
 use super::complementarity::{LcpScratch, LcpSettings, Stop, clamp, judge};
 use super::report::{Report, Status};
@@ -86,21 +87,22 @@ fn solve_connected<P: Complementarity>(
     settings: &LcpSettings,
     scratch: &mut LcpScratch,
 ) -> Report {
-    let limit = settings.max_iterations;
-    let mut solver = "principal";
     let size = problem.size();
     let report = match size {
         6 | 9 | 12 if planar(problem) => Some(elimination::solve::<12, P>(problem, z, settings)),
+        // Fewer rows are exchanged faster in the table of principal pivoting.
         17..=elimination::LIMIT if !backwards(problem) => {
             Some(elimination::solve::<{ elimination::LIMIT }, P>(problem, z, settings))
         }
         _ => None,
     };
-    if let Some(report) = report
-        && report.status == Status::Solved
-    {
-        return report;
-    }
+    let used = match report {
+        Some(report) if report.status == Status::Solved => return report,
+        Some(report) => report.iterations,
+        None => 0,
+    };
+    let limit = settings.max_iterations - used;
+    let mut solver = "principal";
     let stop = match size {
         2 => principal::run_exact::<2, 4, P>(problem, z, limit),
         3 => principal::run_exact::<3, 4, P>(problem, z, limit),
@@ -122,6 +124,7 @@ fn solve_connected<P: Complementarity>(
         33..=principal::LIMIT => principal::run_large(problem, z, limit, &mut scratch.principal),
         _ => Stop { status: Status::NotApplicable, iterations: 0 },
     };
+    let stop = Stop { iterations: used + stop.iterations, ..stop };
     if stop.status != Status::NotApplicable {
         let report = judge(problem, z, solver, stop, settings.tolerance);
         if report.status == Status::Solved {

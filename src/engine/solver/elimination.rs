@@ -19,8 +19,8 @@ const SINGULAR: f64 = 1e-11;
 /// Numbers that are treated together.
 const LANES: usize = 4;
 
-/// Solves a problem of up to `CAPACITY` rows, at most [`LIMIT`]; of the guess, only who is free counts. The guess is left in `z` where
-/// the answer is not found.
+/// Solves a problem of up to `CAPACITY` rows, at most [`LIMIT`]; of the guess, only who is free counts. The guess is
+/// left in `z` where the answer is not found.
 pub fn solve<const CAPACITY: usize, P: Complementarity>(
     problem: &P,
     z: &mut [f64],
@@ -154,7 +154,11 @@ impl<const CAPACITY: usize> Table<CAPACITY> {
             // A copy of known length is much faster. What follows the row does not matter: no column acts on another.
             match rest.first_chunk() {
                 Some(chunk) => *line = *chunk,
-                None => line[..rest.len()].copy_from_slice(rest),
+                None => {
+                    let mut padded = [0.0; CAPACITY];
+                    padded[..rest.len()].copy_from_slice(rest);
+                    *line = padded;
+                }
             }
             let entry = rest[row].abs();
             diagonal = if entry > diagonal { entry } else { diagonal };

@@ -160,7 +160,11 @@ impl<const CAPACITY: usize> Lines for Stack<CAPACITY> {
         // A copy of known length is much faster.
         match rest.first_chunk() {
             Some(chunk) => self.0[row] = *chunk,
-            None => self.0[row][..size].copy_from_slice(&rest[..size]),
+            None => {
+                let mut line = [0.0; CAPACITY];
+                line[..size].copy_from_slice(&rest[..size]);
+                self.0[row] = line;
+            }
         }
     }
 }

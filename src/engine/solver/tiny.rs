@@ -1,5 +1,6 @@
-//! LCPs of two to four rows by Cramer's rule: guess the free rows, solve, exchange all rows that disagree; where that
-//! fails, try every combination of free rows.
+//! LCPs of two to four rows. One pass over the rows decides who is free; where that is not the answer, by Cramer's
+//! rule: guess the free rows, solve, exchange all rows that disagree; where that fails, try every combination of free
+//! rows.
 
 use super::complementarity::{LcpSettings, Stop, judge, largest};
 use super::report::{Report, Status};
@@ -73,7 +74,7 @@ where
         return judge(problem, z, SOLVER, Stop { status: Status::NotApplicable, iterations: 0 }, 0.0);
     };
     // Three rows take longer to judge than to solve by Cramer's rule.
-    if N != 3 && settings.max_iterations > 0 {
+    if N != 3 && settings.max_iterations > 0 && z.iter().all(|&z| z <= 0.0) {
         let answer = decide_in_turn(m, q);
         let residual = problem.natural_residual_of(&answer);
         // A residual that is round-off tells that nobody disagrees.
