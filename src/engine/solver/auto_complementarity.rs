@@ -89,11 +89,9 @@ fn solve_connected<P: Complementarity>(
 ) -> Report {
     let size = problem.size();
     let report = match size {
-        6 | 9 | 12 if planar(problem) => Some(elimination::solve::<12, P>(problem, z, settings)),
+        9 if planar(problem) => tiny::solve_in_turn::<9, P>(problem, z, settings),
         // Fewer rows are exchanged faster in the table of principal pivoting.
-        17..=elimination::LIMIT if !backwards(problem) => {
-            Some(elimination::solve::<{ elimination::LIMIT }, P>(problem, z, settings))
-        }
+        17..=elimination::LIMIT if !backwards(problem) => Some(elimination::solve(problem, z, settings)),
         _ => None,
     };
     let used = match report {

@@ -19,45 +19,33 @@ const SINGULAR: f64 = 1e-11;
 /// Numbers that are treated together.
 const LANES: usize = 4;
 
-/// Solves a problem of up to `CAPACITY` rows, at most [`LIMIT`]; of the guess, only who is free counts. The guess is
+/// Solves a problem of up to [`LIMIT`] rows; of the guess, only who is free counts. The guess is
 /// left in `z` where the answer is not found.
-pub fn solve<const CAPACITY: usize, P: Complementarity>(
-    problem: &P,
-    z: &mut [f64],
-    settings: &LcpSettings,
-) -> Report {
+pub fn solve<P: Complementarity>(problem: &P, z: &mut [f64], settings: &LcpSettings) -> Report {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has these instructions.
-        return unsafe { solve_wide::<CAPACITY, P>(problem, z, settings) };
+        return unsafe { solve_wide(problem, z, settings) };
     }
-    solve_on_stack::<CAPACITY, P>(problem, z, settings)
+    solve_on_stack(problem, z, settings)
 }
 
 /// The same operations in wider vectors, which changes no bit of the answer.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn solve_wide<const CAPACITY: usize, P: Complementarity>(
-    problem: &P,
-    z: &mut [f64],
-    settings: &LcpSettings,
-) -> Report {
-    solve_on_stack::<CAPACITY, P>(problem, z, settings)
+fn solve_wide<P: Complementarity>(problem: &P, z: &mut [f64], settings: &LcpSettings) -> Report {
+    solve_on_stack(problem, z, settings)
 }
 
 #[inline(always)]
-fn solve_on_stack<const CAPACITY: usize, P: Complementarity>(
-    problem: &P,
-    z: &mut [f64],
-    settings: &LcpSettings,
-) -> Report {
-    let size = problem.size().min(CAPACITY);
+fn solve_on_stack<P: Complementarity>(problem: &P, z: &mut [f64], settings: &LcpSettings) -> Report {
+    let size = problem.size().min(LIMIT);
     let (z, q) = (&mut z[..size], &problem.q()[..size]);
-    let mut guess = [0.0; CAPACITY];
+    let mut guess = [0.0; LIMIT];
     guess[..size].copy_from_slice(z);
     let largest = q.iter().fold(0.0, |largest, q| if q.abs() > largest { q.abs() } else { largest });
     let tolerance = ROUND_OFF * largest;
-    let mut table = Table::<CAPACITY>::new();
+    let mut table = Table::new();
     let warm = z.iter().any(|&z| z != 0.0);
     let mut places = Places { free: 0, iterations: 0, limit: settings.max_iterations, regular: true };
     for (row, z) in z.iter_mut().enumerate() {
@@ -117,31 +105,31 @@ struct Places {
     free: u32,
     iterations: u32,
     limit: u32,
-    /// Whether no pivot vanished.
+    /// Whether no pivot vanished or was beyond the limit.
     regular: bool,
 }
 
 /// `w` as the rows free so far have left it, over the changes of `z`.
 #[repr(align(32))]
-struct Table<const CAPACITY: usize> {
-    lines: [[f64; CAPACITY]; CAPACITY],
+struct Table {
+    lines: [[f64; LIMIT]; LIMIT],
     /// `w` where no `z` changes any more.
-    w: [f64; CAPACITY],
+    w: [f64; LIMIT],
     /// By which rows at a bound were moved there.
-    moved: [f64; CAPACITY],
+    moved: [f64; LIMIT],
     /// Of the pivots.
-    inverse: [f64; CAPACITY],
+    inverse: [f64; LIMIT],
     size: usize,
     /// Largest entry of the diagonal.
     diagonal: f64,
 }
 
-impl<const CAPACITY: usize> Table<CAPACITY> {
+impl Table {
     /// Room for any problem.
     #[inline(always)]
-    fn new() -> Table<CAPACITY> {
-        let zero = [0.0; CAPACITY];
-        Table { lines: [zero; CAPACITY], w: zero, moved: zero, inverse: zero, size: 0, diagonal: 0.0 }
+    fn new() -> Table {
+        let zero = [0.0; LIMIT];
+        Table { lines: [zero; LIMIT], w: zero, moved: zero, inverse: zero, size: 0, diagonal: 0.0 }
     }
 
     #[inline(always)]
@@ -155,7 +143,7 @@ impl<const CAPACITY: usize> Table<CAPACITY> {
             match rest.first_chunk() {
                 Some(chunk) => *line = *chunk,
                 None => {
-                    let mut padded = [0.0; CAPACITY];
+                    let mut padded = [0.0; LIMIT];
                     padded[..rest.len()].copy_from_slice(rest);
                     *line = padded;
                 }
@@ -175,47 +163,41 @@ impl<const CAPACITY: usize> Table<CAPACITY> {
         deciding: Option<f64>,
         places: &mut Places,
     ) {
-        let size = self.size;
-        for row in 0..size {
-            self.w[row] = problem.q()[row];
-        }
-        for row in 0..size {
-            if z[row] != 0.0 {
-                self.move_column(0, row, z[row]);
+        self.w[..self.size].copy_from_slice(&problem.q()[..self.size]);
+        for (row, &z) in z.iter().enumerate() {
+            if z != 0.0 {
+                self.move_column(0, row, z);
             }
         }
-        for row in 0..size {
+        for (row, z) in z.iter_mut().enumerate() {
             let pivot = self.lines[row][row];
-            let regular = pivot > SINGULAR * self.diagonal;
+            let may_pivot = pivot > SINGULAR * self.diagonal && places.iterations < places.limit;
             if let Some(tolerance) = deciding {
                 let (w, lower, upper) = (self.w[row], problem.lower(row), problem.upper(row));
-                let disagrees = (w < -tolerance && z[row] < upper) || (w > tolerance && z[row] > lower);
+                let disagrees = (w < -tolerance && *z < upper) || (w > tolerance && *z > lower);
                 if !disagrees {
                     continue;
                 }
-                if !regular || places.iterations >= places.limit {
-                    places.regular = false;
-                    continue;
-                }
-                places.iterations += 1;
-                let goal = z[row] - w * (1.0 / pivot);
-                if goal < lower || goal > upper {
+                let goal = *z - w / pivot;
+                if may_pivot && (goal < lower || goal > upper) {
+                    places.iterations += 1;
                     let bound = clamp(problem, row, goal);
-                    self.moved[row] = bound - z[row];
-                    self.move_column(row + 1, row, bound - z[row]);
-                    z[row] = bound;
+                    self.moved[row] = bound - *z;
+                    self.move_column(row + 1, row, bound - *z);
+                    *z = bound;
                     continue;
                 }
                 places.free |= 1 << row;
-            } else if places.free >> row & 1 == 0 {
+            }
+            if places.free >> row & 1 == 0 {
                 continue;
-            } else if !regular {
+            }
+            if !may_pivot {
                 places.regular = false;
                 places.free &= !(1 << row);
                 continue;
-            } else {
-                places.iterations += 1;
             }
+            places.iterations += 1;
             self.eliminate_row(row, 1.0 / pivot);
         }
     }
@@ -281,7 +263,7 @@ mod tests {
         let m = vec![2.0, 0.0, 1.5, 0.0, 2.0, 0.0, 1.5, 0.0, 2.0];
         let problem = LcpProblem::new(m, vec![-1.0, -4.0, -3.0]).unwrap();
         let mut z = [0.0; 3];
-        let report = solve::<4, _>(&problem, &mut z, &LcpSettings::default());
+        let report = solve(&problem, &mut z, &LcpSettings::default());
         assert_eq!((report.status, report.iterations), (Status::Solved, 5));
         assert_eq!(z, [0.0, 2.0, 1.5]);
     }
@@ -298,7 +280,7 @@ mod tests {
         .unwrap();
         for start in [[0.0; 3], [1.0, 0.5, -1.5], [0.5, 0.5, -0.25]] {
             let mut z = start;
-            let report = solve::<4, _>(&problem, &mut z, &LcpSettings::default());
+            let report = solve(&problem, &mut z, &LcpSettings::default());
             assert_eq!(report.status, Status::Solved, "{start:?}");
             assert_eq!((z[0], z[2]), (1.0, -1.5));
         }
@@ -309,7 +291,7 @@ mod tests {
         let problem = LcpProblem::new(vec![0.0, 0.0, 0.0, 1.0], vec![-1.0, -1.0]).unwrap();
         for guess in [[0.0; 2], [3.0, 2.0]] {
             let mut z = guess;
-            assert_ne!(solve::<4, _>(&problem, &mut z, &LcpSettings::default()).status, Status::Solved);
+            assert_ne!(solve(&problem, &mut z, &LcpSettings::default()).status, Status::Solved);
             assert_eq!(z, guess);
         }
     }
@@ -318,6 +300,6 @@ mod tests {
     fn the_limit_of_exchanges_holds() {
         let problem = LcpProblem::new(vec![2.0, 1.0, 1.0, 2.0], vec![-5.0, -6.0]).unwrap();
         let settings = LcpSettings { max_iterations: 1, ..LcpSettings::default() };
-        assert!(solve::<4, _>(&problem, &mut [0.0; 2], &settings).iterations <= 1);
+        assert!(solve(&problem, &mut [0.0; 2], &settings).iterations <= 1);
     }
 }

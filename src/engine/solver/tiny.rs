@@ -74,16 +74,68 @@ where
         return judge(problem, z, SOLVER, Stop { status: Status::NotApplicable, iterations: 0 }, 0.0);
     };
     // Three rows take longer to judge than to solve by Cramer's rule.
-    if N != 3 && settings.max_iterations > 0 && z.iter().all(|&z| z <= 0.0) {
-        let answer = decide_in_turn(m, q);
-        let residual = problem.natural_residual_of(&answer);
-        // A residual that is round-off tells that nobody disagrees.
-        if residual <= ROUND_OFF && residual <= settings.tolerance {
-            *z = answer;
-            return Report { solver: "elimination", status: Status::Solved, iterations: 1, residual };
-        }
+    if N != 3
+        && let Some(report) = in_turn(problem, m, q, z, settings)
+    {
+        return report;
     }
     exchange(Start { problem, m, q, z, settings })
+}
+
+/// Solves an LCP of `N` rows, a few, in one pass, if that gives the answer; the guess must be zero.
+pub fn solve_in_turn<const N: usize, P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    settings: &LcpSettings,
+) -> Option<Report> {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has these instructions.
+        return unsafe { solve_in_turn_wide::<N, P>(problem, z, settings) };
+    }
+    solve_in_turn_here::<N, P>(problem, z, settings)
+}
+
+/// The same operations in wider vectors, which changes no bit of the answer.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn solve_in_turn_wide<const N: usize, P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    settings: &LcpSettings,
+) -> Option<Report> {
+    solve_in_turn_here::<N, P>(problem, z, settings)
+}
+
+#[inline(always)]
+fn solve_in_turn_here<const N: usize, P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    settings: &LcpSettings,
+) -> Option<Report> {
+    let m = problem.m().as_chunks::<N>().0.first_chunk::<N>()?;
+    in_turn(problem, m, problem.q().first_chunk()?, z.first_chunk_mut()?, settings)
+}
+
+#[inline(always)]
+fn in_turn<const N: usize, P: Complementarity>(
+    problem: &P,
+    m: &[[f64; N]; N],
+    q: &[f64; N],
+    z: &mut [f64; N],
+    settings: &LcpSettings,
+) -> Option<Report> {
+    if settings.max_iterations == 0 || z.iter().any(|&z| z > 0.0) {
+        return None;
+    }
+    let answer = decide_in_turn(m, q);
+    let residual = problem.natural_residual_of(&answer);
+    // A residual that is round-off tells that nobody disagrees.
+    let solved = residual <= ROUND_OFF && residual <= settings.tolerance;
+    solved.then(|| {
+        *z = answer;
+        Report { solver: "elimination", status: Status::Solved, iterations: 1, residual }
+    })
 }
 
 /// One pass over the rows: who moves into the bound, given the rows before, is free and eliminated from those after.
