@@ -20,6 +20,12 @@ pub trait Complementarity {
     /// Relative natural residual of `z`; infinite where a number is not finite.
     fn natural_residual(&self, z: &[f64]) -> f64;
 
+    /// The same for a problem that has `N` rows.
+    #[inline(always)]
+    fn natural_residual_of<const N: usize>(&self, z: &[f64; N]) -> f64 {
+        self.natural_residual(z)
+    }
+
     /// One row of `M`.
     #[inline]
     fn row(&self, row: usize) -> &[f64] {

@@ -60,6 +60,11 @@ impl Complementarity for LcpProblem {
     fn natural_residual(&self, z: &[f64]) -> f64 {
         residual_linear::lcp(self, z)
     }
+
+    #[inline(always)]
+    fn natural_residual_of<const N: usize>(&self, z: &[f64; N]) -> f64 {
+        residual_linear::lcp_of(self, z)
+    }
 }
 
 #[cfg(test)]

@@ -9,8 +9,23 @@ use super::lcp::LcpProblem;
 /// `||z - max(0, z - (M z + q))|| / ||q||`, absolute where `q` is zero. Infinite where a number is not finite.
 #[inline]
 pub fn lcp(problem: &LcpProblem, z: &[f64]) -> f64 {
-    // `z - max(0, z - w)` is the smaller of `z` and `w`, without the rounding of the differences.
-    relative(&problem.m, &problem.q, z, |_, z, w| if z < w { z } else { w })
+    relative(&problem.m, &problem.q, z, lcp_distance)
+}
+
+/// `z - max(0, z - w)` is the smaller of `z` and `w`, without the rounding of the differences.
+#[inline(always)]
+fn lcp_distance(_: usize, z: f64, w: f64) -> f64 {
+    if z < w { z } else { w }
+}
+
+/// The same for a problem of `N` rows, without a call or a loop.
+#[inline(always)]
+pub fn lcp_of<const N: usize>(problem: &LcpProblem, z: &[f64; N]) -> f64 {
+    let sums = match problem.q.first_chunk::<N>() {
+        Some(q) if problem.q.len() == N => sums(&problem.m, q, z, &lcp_distance),
+        _ => return lcp(problem, z),
+    };
+    sums.relative().unwrap_or_else(|| relative_at_the_edge(&problem.m, &problem.q, z, lcp_distance))
 }
 
 /// `||z - clamp(z - (M z + q), lower, upper)|| / ||q||`, absolute where `q` is zero. Infinite where a number is
@@ -49,42 +64,60 @@ fn relative_of_many(m: &[f64], q: &[f64], z: &[f64], distance: impl Fn(usize, f6
         4 => sums(m, &q[..4], &z[..4], &distance),
         _ => sums_of_many(m, q, z, &distance),
     };
-    let rounding = f64::EPSILON * sums.products.iter().sum::<f64>();
-    if in_range(sums.scale_square) && rounding * rounding < NEGLIGIBLE_ROUNDING.powi(2) * sums.scale_square {
-        if sums.largest_distance == 0.0 && sums.zero == 0.0 {
-            return 0.0;
-        }
-        if in_range(sums.residual_square + sums.zero) {
-            return (sums.residual_square / sums.scale_square).sqrt();
-        }
-    }
-    let distances = (0..q.len()).map(|row| {
-        let w = q[row] + dot(&m[row * q.len()..(row + 1) * q.len()], z, &mut [0.0; LANES]);
-        distance(row, z[row], w) + w * 0.0
-    });
-    relative_at_the_edge(distances, q.iter().copied(), rounding)
+    sums.relative().unwrap_or_else(|| relative_at_the_edge(m, q, z, distance))
 }
 
 /// One row, without squares and roots.
 #[inline(always)]
 fn relative_of_one(m: f64, q: f64, z: f64, distance: impl Fn(f64) -> f64) -> f64 {
-    let w = m * z + q;
-    let (residual, rounding) = (distance(w).abs(), f64::EPSILON * (m * z).abs());
-    let scale = if q == 0.0 { 1.0 } else { q.abs() };
-    let certain = if rounding < NEGLIGIBLE_ROUNDING * scale { residual } else { larger(residual, rounding) };
-    let relative = certain / scale;
-    if relative < f64::INFINITY && w.abs() < f64::INFINITY { relative } else { f64::INFINITY }
+    const LARGEST_PRODUCT: f64 = NEGLIGIBLE_ROUNDING / f64::EPSILON;
+    let product = m * z;
+    let residual = distance(product + q).abs();
+    // Then `q` is not zero and `w` is finite.
+    if product.abs() < LARGEST_PRODUCT * q.abs() && q.abs() < 1e280 {
+        residual / q.abs()
+    } else {
+        relative_of_one_at_the_edge(q, product, residual)
+    }
 }
 
+#[cold]
+fn relative_of_one_at_the_edge(q: f64, product: f64, residual: f64) -> f64 {
+    let scale = if q == 0.0 { 1.0 } else { q.abs() };
+    let rounding = f64::EPSILON * product.abs();
+    let certain = if rounding < NEGLIGIBLE_ROUNDING * scale { residual } else { larger(residual, rounding) };
+    let relative = certain / scale;
+    if relative < f64::INFINITY && (product + q).is_finite() { relative } else { f64::INFINITY }
+}
+
+#[derive(Default)]
 struct Sums {
     residual_square: f64,
     scale_square: f64,
     /// Their sum is at least the largest sum of absolute products in a row of `M z`.
     products: [f64; LANES],
-    /// Tells zero from what is too small to have a square.
-    largest_distance: f64,
-    /// NaN where a `w` is not finite, which the comparisons in a distance can drop.
-    zero: f64,
+}
+
+impl Sums {
+    /// The residual, unless squares overflowed or lost digits, a `w` is not finite, or rounding could hide a residual.
+    #[inline(always)]
+    fn relative(&self) -> Option<f64> {
+        let [a, b, c, d] = self.products;
+        let rounding = f64::EPSILON * ((a + c) + (b + d));
+        // Where the rounding is small against a `q` with a square, so are the products, and `w` is finite. Squares of
+        // distances that vanish there are far below the round-off of `q`.
+        let certain = self.scale_square > 1e-280
+            && self.scale_square < 1e280
+            && rounding * rounding < NEGLIGIBLE_ROUNDING.powi(2) * self.scale_square
+            && self.residual_square < f64::INFINITY;
+        if !certain {
+            None
+        } else if self.residual_square == 0.0 {
+            Some(0.0)
+        } else {
+            Some((self.residual_square / self.scale_square).sqrt())
+        }
+    }
 }
 
 fn sums_of_many(m: &[f64], q: &[f64], z: &[f64], distance: &impl Fn(usize, f64, f64) -> f64) -> Sums {
@@ -106,39 +139,32 @@ fn sums_wide(m: &[f64], q: &[f64], z: &[f64], distance: &impl Fn(usize, f64, f64
 
 #[inline(always)]
 fn sums(m: &[f64], q: &[f64], z: &[f64], distance: &impl Fn(usize, f64, f64) -> f64) -> Sums {
-    let mut sums = Sums {
-        residual_square: 0.0,
-        scale_square: 0.0,
-        products: [0.0; LANES],
-        largest_distance: 0.0,
-        zero: 0.0,
-    };
+    let mut sums = Sums::default();
     for row in 0..q.len() {
         let w = q[row] + dot(&m[row * q.len()..(row + 1) * q.len()], z, &mut sums.products);
         let distance = distance(row, z[row], w);
         sums.residual_square += distance * distance;
         sums.scale_square += q[row] * q[row];
-        sums.largest_distance = larger(distance.abs(), sums.largest_distance);
-        sums.zero += w * 0.0;
     }
     sums
-}
-
-/// Squares that neither overflowed nor lost digits.
-#[inline]
-fn in_range(square: f64) -> bool {
-    square > 1e-280 && square < 1e280
 }
 
 /// For zeros, for numbers whose squares leave the range of `f64`, for what is not finite, and for rounding that could
 /// hide a residual.
 #[cold]
-fn relative_at_the_edge(
-    distances: impl Iterator<Item = f64> + Clone,
-    q: impl Iterator<Item = f64> + Clone,
-    rounding: f64,
-) -> f64 {
-    let (residual, scale) = (norm(distances), norm(q));
+fn relative_at_the_edge(m: &[f64], q: &[f64], z: &[f64], distance: impl Fn(usize, f64, f64) -> f64) -> f64 {
+    let row_of = |row: usize| &m[row * q.len()..(row + 1) * q.len()];
+    let mut products = [0.0; LANES];
+    for row in 0..q.len() {
+        dot(row_of(row), z, &mut products);
+    }
+    let rounding = f64::EPSILON * products.iter().sum::<f64>();
+    let distances = (0..q.len()).map(|row| {
+        let w = q[row] + dot(row_of(row), z, &mut [0.0; LANES]);
+        // Not a number where `w` is not finite, which a distance can drop.
+        distance(row, z[row], w) + w * 0.0
+    });
+    let (residual, scale) = (norm(distances), norm(q.iter().copied()));
     let [residual, rounding] =
         [residual, rounding].map(|value| if scale > 0.0 { value / scale } else { value });
     let certain = if rounding < NEGLIGIBLE_ROUNDING { residual } else { larger(residual, rounding) };

@@ -1,18 +1,19 @@
 //! The default for LCP and boxed problems: chosen by problem, with fallbacks in a fixed order.
 //!
-//! One row, or rows that are not coupled, have a closed form; LCPs of up to four rows are tried by Cramer's rule.
-//! Larger problems are split into islands that share no entry of `M`. Each goes through: principal pivoting row by row
-//! (up to some size), block principal pivoting, Lemke, Newton from several starts, projected Gauss-Seidel,
-//! enumeration. The first answer within tolerance is taken, otherwise the best.
+//! One row, or rows that are not coupled, have a closed form; LCPs of up to four rows are tried in one pass over the
+//! rows, then by Cramer's rule. Larger problems are split into islands that share no entry of `M`. Each goes through:
+//! elimination (some sizes), principal pivoting row by row (up to some size), block principal pivoting, Lemke, Newton
+//! from several starts, projected Gauss-Seidel, enumeration. The first answer within tolerance is taken, otherwise the
+//! best.
 
 use super::complementarity::{LcpScratch, LcpSettings, Stop, clamp, judge};
 use super::report::{Report, Status};
-use super::{enumeration, fischer, lemke, pgs, pivoting, principal, tiny};
+use super::{elimination, enumeration, fischer, lemke, pgs, pivoting, principal, tiny};
 use crate::engine::problem::boxed::BoxedProblem;
 use crate::engine::problem::complementarity::Complementarity;
 
 /// Problems of up to this size are not searched for islands.
-const ONE_ISLAND: usize = 16;
+const ONE_ISLAND: usize = 32;
 /// Pivoting is tried without a positive diagonal on problems of up to this size.
 const WITHOUT_DIAGONAL: usize = 8;
 /// Limit of block exchanges for a size, far above what solvable problems need.
@@ -61,18 +62,16 @@ fn solve_many<P: Complementarity>(
     scratch: &mut LcpScratch,
 ) -> Report {
     if P::ONE_SIDED {
-        let limit = settings.max_iterations;
-        let stop = match problem.size() {
-            2 => Some(tiny::run::<2, P>(problem, z, limit)),
-            3 => Some(tiny::run::<3, P>(problem, z, limit)),
-            4 => Some(tiny::run::<4, P>(problem, z, limit)),
+        let report = match problem.size() {
+            2 => Some(tiny::solve::<2, P>(problem, z, settings)),
+            3 => Some(tiny::solve::<3, P>(problem, z, settings)),
+            4 => Some(tiny::solve::<4, P>(problem, z, settings)),
             _ => None,
         };
-        if let Some(stop) = stop {
-            let report = judge(problem, z, "cramer", stop, settings.tolerance);
-            if report.status == Status::Solved {
-                return report;
-            }
+        if let Some(report) = report
+            && report.status == Status::Solved
+        {
+            return report;
         }
     }
     if problem.size() <= ONE_ISLAND {
@@ -88,10 +87,22 @@ fn solve_connected<P: Complementarity>(
     settings: &LcpSettings,
     scratch: &mut LcpScratch,
 ) -> Report {
-    let limit = settings.max_iterations;
+    let size = problem.size();
+    let report = match size {
+        9 if planar(problem) => tiny::solve_in_turn::<9, P>(problem, z, settings),
+        // Fewer rows are exchanged faster in the table of principal pivoting.
+        17..=elimination::LIMIT if !backwards(problem) => Some(elimination::solve(problem, z, settings)),
+        _ => None,
+    };
+    let used = match report {
+        Some(report) if report.status == Status::Solved => return report,
+        Some(report) => report.iterations,
+        None => 0,
+    };
+    let limit = settings.max_iterations - used;
     let mut solver = "principal";
-    let stop = match problem.size() {
-        2 => principal::run_exact::<2, 2, P>(problem, z, limit),
+    let stop = match size {
+        2 => principal::run_exact::<2, 4, P>(problem, z, limit),
         3 => principal::run_exact::<3, 4, P>(problem, z, limit),
         4 => principal::run_exact::<4, 4, P>(problem, z, limit),
         size @ 1..=12 if is_diagonal(problem) => {
@@ -99,17 +110,19 @@ fn solve_connected<P: Complementarity>(
             solver = "closed form";
             CLOSED_FORM
         }
-        // Whole contacts have three rows.
+        // Whole contacts have three rows, or ten with friction in eight directions.
         6 => principal::run_exact::<6, 8, P>(problem, z, limit),
         9 => principal::run_exact::<9, 12, P>(problem, z, limit),
+        10 => principal::run_exact::<10, 12, P>(problem, z, limit),
         12 => principal::run_exact::<12, 12, P>(problem, z, limit),
         5..=8 => principal::run_within::<8, P>(problem, z, limit),
-        10..=11 => principal::run_within::<12, P>(problem, z, limit),
+        11 => principal::run_within::<12, P>(problem, z, limit),
         13..=16 => principal::run_within::<16, P>(problem, z, limit),
         17..=32 => principal::run_within::<32, P>(problem, z, limit),
         33..=principal::LIMIT => principal::run_large(problem, z, limit, &mut scratch.principal),
         _ => Stop { status: Status::NotApplicable, iterations: 0 },
     };
+    let stop = Stop { iterations: used + stop.iterations, ..stop };
     if stop.status != Status::NotApplicable {
         let report = judge(problem, z, solver, stop, settings.tolerance);
         if report.status == Status::Solved {
@@ -124,6 +137,21 @@ fn solve_connected<P: Complementarity>(
 fn solve_alone<P: Complementarity>(problem: &P, row: usize, z: &mut [f64]) {
     let (m, q) = (problem.m()[row * (problem.size() + 1)], problem.q()[row]);
     z[row] = clamp(problem, row, if m > 0.0 { -q / m } else { z[row] });
+}
+
+/// Whether every third row has nothing on the diagonal: contacts in the plane with three rows each, the last that of
+/// the slip. They are decided one after the other.
+#[inline]
+fn planar<P: Complementarity>(problem: &P) -> bool {
+    let (size, m) = (problem.size(), problem.m());
+    P::ONE_SIDED && (0..size).all(|row| (m[row * (size + 1)] == 0.0) == (row % 3 == 2))
+}
+
+/// Whether the last row does not depend on the first, but the first on the last.
+#[inline]
+fn backwards<P: Complementarity>(problem: &P) -> bool {
+    let (size, m) = (problem.size(), problem.m());
+    m[size * (size - 1)] == 0.0 && m[size - 1] != 0.0
 }
 
 /// Whether no row is coupled to another.

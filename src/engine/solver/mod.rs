@@ -10,6 +10,7 @@ mod auto_complementarity;
 mod complementarity;
 mod component;
 mod dense;
+mod elimination;
 mod enumeration;
 mod factor;
 mod fischer;

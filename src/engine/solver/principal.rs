@@ -109,7 +109,7 @@ fn run_on_stack<const CAPACITY: usize, P: Complementarity>(
     max_iterations: u32,
     size: usize,
 ) -> Stop {
-    let mut lines = [[0.0; CAPACITY]; CAPACITY];
+    let mut lines = Stack([[0.0; CAPACITY]; CAPACITY]);
     let mut rows = [[0.0; CAPACITY]; ROW_NUMBERS];
     let mut basic = [false; CAPACITY];
     run(problem, z, max_iterations, size, &mut lines, rows.each_mut().map(|row| &mut row[..]), &mut basic)
@@ -140,12 +140,32 @@ fn run_on_heap<P: Complementarity>(
 /// The rows of `T`, on the stack with their length known to the compiler, or on the heap.
 trait Lines {
     fn line(&mut self, row: usize) -> &mut [f64];
+    /// Takes a row from the start of `rest`. What stands behind its `size` entries does not matter: no column acts on
+    /// another.
+    fn fill(&mut self, row: usize, rest: &[f64], size: usize);
 }
 
-impl<const CAPACITY: usize> Lines for [[f64; CAPACITY]; CAPACITY] {
+/// Aligned, so that no vector lies across two lines of the cache.
+#[repr(align(32))]
+struct Stack<const CAPACITY: usize>([[f64; CAPACITY]; CAPACITY]);
+
+impl<const CAPACITY: usize> Lines for Stack<CAPACITY> {
     #[inline(always)]
     fn line(&mut self, row: usize) -> &mut [f64] {
-        &mut self[row]
+        &mut self.0[row]
+    }
+
+    #[inline(always)]
+    fn fill(&mut self, row: usize, rest: &[f64], size: usize) {
+        // A copy of known length is much faster.
+        match rest.first_chunk() {
+            Some(chunk) => self.0[row] = *chunk,
+            None => {
+                let mut line = [0.0; CAPACITY];
+                line[..size].copy_from_slice(&rest[..size]);
+                self.0[row] = line;
+            }
+        }
     }
 }
 
@@ -158,6 +178,11 @@ impl Lines for Heap<'_> {
     #[inline(always)]
     fn line(&mut self, row: usize) -> &mut [f64] {
         &mut self.table[row * self.stride..(row + 1) * self.stride]
+    }
+
+    #[inline(always)]
+    fn fill(&mut self, row: usize, rest: &[f64], size: usize) {
+        self.line(row)[..size].copy_from_slice(&rest[..size]);
     }
 }
 
@@ -246,8 +271,8 @@ impl<'a, L: Lines> Table<'a, L> {
         let (mut shifted, mut positive) = (false, true);
         let q = &problem.q()[..size];
         for row in 0..size {
+            lines.fill(row, &problem.m()[row * size..], size);
             let line = lines.line(row);
-            line[..size].copy_from_slice(&problem.m()[row * size..(row + 1) * size]);
             diagonal = greater(diagonal, line[row].abs());
             positive &= line[row] > 0.0;
             x[row] = clamp(0.0, problem.lower(row), problem.upper(row));
@@ -309,17 +334,21 @@ impl<'a, L: Lines> Table<'a, L> {
     /// The row that disagrees most, or the last that does.
     #[inline(always)]
     fn disagreeing(&self, most: bool) -> Option<usize> {
-        let mut found = None;
-        let mut worst = 0.0;
-        for row in 0..self.size {
-            let outside =
-                greater(self.least[row] - self.y[row], self.y[row] - self.most[row]) * self.weight[row];
-            if outside > worst {
-                found = Some(row);
-                worst = if most { outside } else { 0.0 };
+        let outside = |row: usize| {
+            greater(self.least[row] - self.y[row], self.y[row] - self.most[row]) * self.weight[row]
+        };
+        if !most {
+            return (0..self.size).rev().find(|&row| outside(row) > 0.0);
+        }
+        // Side by side; the rows are padded with zeros, which agree.
+        let mut worst = [0.0; LANES];
+        for start in (0..self.size).step_by(LANES) {
+            for (lane, worst) in worst.iter_mut().enumerate() {
+                *worst = greater(outside(start + lane), *worst);
             }
         }
-        found
+        let worst = greater(greater(worst[0], worst[1]), greater(worst[2], worst[3]));
+        if worst > 0.0 { (0..self.size).find(|&row| outside(row) == worst) } else { None }
     }
 
     /// Moves a row that disagrees; false where the pivot vanishes.
@@ -458,6 +487,6 @@ mod tests {
     #[test]
     fn a_vanishing_pivot_is_reported() {
         let problem = LcpProblem::new(vec![0.0, 1.0, -1.0, 0.0], vec![-1.0, 1.0]).unwrap();
-        assert_eq!(run_exact::<2, 2, _>(&problem, &mut [0.0; 2], 100).status, Status::NumericalError);
+        assert_eq!(run_exact::<2, 4, _>(&problem, &mut [0.0; 2], 100).status, Status::NumericalError);
     }
 }

@@ -1,110 +1,274 @@
-//! LCPs of two to four rows by Cramer's rule: guess the free rows, solve, exchange all rows that disagree; where that
-//! fails, try every combination of free rows.
+//! LCPs of two to four rows. One pass over the rows decides who is free; where that is not the answer, by Cramer's
+//! rule: guess the free rows, solve, exchange all rows that disagree; where that fails, try every combination of free
+//! rows.
 
-use super::complementarity::Stop;
-use super::report::Status;
+use super::complementarity::{LcpSettings, Stop, judge, largest};
+use super::report::{Report, Status};
 use crate::engine::problem::complementarity::Complementarity;
 
+const SOLVER: &str = "cramer";
 /// Exchanges before all combinations are tried.
 const EXCHANGES: u32 = 4;
 /// Part of its terms below which a determinant counts as zero.
 const SINGULAR: f64 = 1e-11;
-/// Part of the largest `q` below which a disagreement is round-off.
+/// Part of the largest `q` below which a disagreement is round-off; also the residual below which nobody disagrees.
 const ROUND_OFF: f64 = 1e-13;
 
 /// Solves an LCP of `N` rows, two to four; of the guess, only who is free counts.
 #[inline]
-pub fn run<const N: usize, P: Complementarity>(problem: &P, z: &mut [f64], max_iterations: u32) -> Stop
+pub fn solve<const N: usize, P: Complementarity>(problem: &P, z: &mut [f64], settings: &LcpSettings) -> Report
 where
     [[f64; N]; N]: Cramer<N>,
 {
-    let (Some(m), Some(q)) =
-        (problem.m().as_chunks::<N>().0.first_chunk::<N>(), problem.q().first_chunk::<N>())
+    #[cfg(target_arch = "x86_64")]
+    if N == 4 && std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has these instructions.
+        return unsafe { solve_wide::<N, P>(problem, z, settings) };
+    }
+    solve_here(problem, z, settings, exchange::<N, P>)
+}
+
+/// The same operations in wider vectors, which changes no bit of the answer.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn solve_wide<const N: usize, P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    settings: &LcpSettings,
+) -> Report
+where
+    [[f64; N]; N]: Cramer<N>,
+{
+    #[target_feature(enable = "avx2")]
+    fn exchange_wide<const N: usize, P: Complementarity>(start: Start<N, P>) -> Report
+    where
+        [[f64; N]; N]: Cramer<N>,
+    {
+        exchange(start)
+    }
+    solve_here(problem, z, settings, |start: Start<N, P>| exchange_wide(start))
+}
+
+/// What exchanges start from.
+struct Start<'a, const N: usize, P> {
+    problem: &'a P,
+    m: &'a [[f64; N]; N],
+    q: &'a [f64; N],
+    z: &'a mut [f64; N],
+    settings: &'a LcpSettings,
+}
+
+#[inline(always)]
+fn solve_here<const N: usize, P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    settings: &LcpSettings,
+    exchange: impl FnOnce(Start<N, P>) -> Report,
+) -> Report
+where
+    [[f64; N]; N]: Cramer<N>,
+{
+    let (Some(m), Some(q), Some(z)) =
+        (problem.m().as_chunks::<N>().0.first_chunk::<N>(), problem.q().first_chunk(), z.first_chunk_mut())
     else {
-        return Stop { status: Status::NotApplicable, iterations: 0 };
+        return judge(problem, z, SOLVER, Stop { status: Status::NotApplicable, iterations: 0 }, 0.0);
     };
-    let mut free: u32 = 0;
-    let mut largest = 0.0;
-    let mut guessed: u32 = 0;
-    for (row, q) in q.iter().enumerate() {
-        free |= u32::from(*q < 0.0) << row;
-        guessed |= u32::from(z[row] > 0.0) << row;
-        largest = if q.abs() > largest { q.abs() } else { largest };
+    // Three rows take longer to judge than to solve by Cramer's rule.
+    if N != 3
+        && let Some(report) = in_turn(problem, m, q, z, settings)
+    {
+        return report;
     }
-    if guessed != 0 {
-        free = guessed;
+    exchange(Start { problem, m, q, z, settings })
+}
+
+/// Solves an LCP of `N` rows, a few, in one pass, if that gives the answer; the guess must be zero.
+pub fn solve_in_turn<const N: usize, P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    settings: &LcpSettings,
+) -> Option<Report> {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has these instructions.
+        return unsafe { solve_in_turn_wide::<N, P>(problem, z, settings) };
     }
-    let tolerance = ROUND_OFF * largest;
-    let mut iterations = 0;
-    for _ in 0..EXCHANGES.min(max_iterations) {
-        iterations += 1;
-        match try_free(m, q, free, tolerance) {
-            Trial::Agrees(answer) => {
-                z[..N].copy_from_slice(&answer);
-                return Stop { status: Status::Solved, iterations };
+    solve_in_turn_here::<N, P>(problem, z, settings)
+}
+
+/// The same operations in wider vectors, which changes no bit of the answer.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn solve_in_turn_wide<const N: usize, P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    settings: &LcpSettings,
+) -> Option<Report> {
+    solve_in_turn_here::<N, P>(problem, z, settings)
+}
+
+#[inline(always)]
+fn solve_in_turn_here<const N: usize, P: Complementarity>(
+    problem: &P,
+    z: &mut [f64],
+    settings: &LcpSettings,
+) -> Option<Report> {
+    let m = problem.m().as_chunks::<N>().0.first_chunk::<N>()?;
+    in_turn(problem, m, problem.q().first_chunk()?, z.first_chunk_mut()?, settings)
+}
+
+#[inline(always)]
+fn in_turn<const N: usize, P: Complementarity>(
+    problem: &P,
+    m: &[[f64; N]; N],
+    q: &[f64; N],
+    z: &mut [f64; N],
+    settings: &LcpSettings,
+) -> Option<Report> {
+    if settings.max_iterations == 0 || z.iter().any(|&z| z > 0.0) {
+        return None;
+    }
+    let answer = decide_in_turn(m, q);
+    let residual = problem.natural_residual_of(&answer);
+    // A residual that is round-off tells that nobody disagrees.
+    let solved = residual <= ROUND_OFF && residual <= settings.tolerance;
+    solved.then(|| {
+        *z = answer;
+        Report { solver: "elimination", status: Status::Solved, iterations: 1, residual }
+    })
+}
+
+/// One pass over the rows: who moves into the bound, given the rows before, is free and eliminated from those after.
+#[inline(always)]
+fn decide_in_turn<const N: usize>(m: &[[f64; N]; N], q: &[f64; N]) -> [f64; N] {
+    let (mut rows, mut w) = (*m, *q);
+    // Of the pivots; zero for rows that are not free, which then change nothing.
+    let mut inverse = [0.0; N];
+    for row in 0..N {
+        let pivot = rows[row][row];
+        let free = w[row] < 0.0 && pivot > SINGULAR * m[row][row];
+        inverse[row] = if free { 1.0 / pivot } else { 0.0 };
+        let pivot_row = rows[row];
+        for below in row + 1..N {
+            let factor = rows[below][row] * inverse[row];
+            w[below] -= factor * w[row];
+            for column in 0..N {
+                rows[below][column] -= factor * pivot_row[column];
             }
-            Trial::Disagrees(rows) => free ^= rows,
-            // The last free row depends on the others: in hyperstatic contact it can do without.
-            Trial::Singular => {
-                free &= !(1 << (31 - free.leading_zeros()));
-                if free == 0 {
-                    break;
-                }
+        }
+    }
+    let mut z = [0.0; N];
+    for row in (0..N).rev() {
+        let mut left = w[row];
+        for column in row + 1..N {
+            left += rows[row][column] * z[column];
+        }
+        z[row] = -left * inverse[row];
+    }
+    z
+}
+
+/// In hyperstatic contact, the last free row depends on the others and can do without.
+#[inline(always)]
+fn without_last(free: u32) -> u32 {
+    free & !(1 << (31 - free.leading_zeros()))
+}
+
+#[inline(always)]
+fn exchange<const N: usize, P: Complementarity>(start: Start<N, P>) -> Report
+where
+    [[f64; N]; N]: Cramer<N>,
+{
+    let Start { problem, m, q, z, settings } = start;
+    let mut free = guess(q, z);
+    let mut iterations = 0;
+    let tolerance = ROUND_OFF * largest(q);
+    let accept = |z: &mut [f64; N], answer: [f64; N], iterations: u32| {
+        *z = answer;
+        let residual = problem.natural_residual_of(&answer);
+        let status = if residual <= settings.tolerance { Status::Solved } else { Status::Inaccurate };
+        Report { solver: SOLVER, status, iterations, residual }
+    };
+    while iterations < EXCHANGES.min(settings.max_iterations) {
+        iterations += 1;
+        if let Some(answer) = solve_free(m, q, free) {
+            let wrong = disagreeing(m, q, &answer, free, tolerance);
+            if wrong == 0 {
+                return accept(z, answer, iterations);
+            }
+            free ^= wrong;
+        } else {
+            free = without_last(free);
+            if free == 0 {
+                break;
             }
         }
     }
     for free in 1..1 << N {
-        if iterations >= max_iterations {
-            return Stop { status: Status::IterationLimit, iterations };
+        if iterations >= settings.max_iterations {
+            break;
         }
         iterations += 1;
-        if let Trial::Agrees(answer) = try_free(m, q, free, tolerance) {
-            z[..N].copy_from_slice(&answer);
-            return Stop { status: Status::Solved, iterations };
+        if let Some(answer) = solve_free(m, q, free)
+            && disagreeing(m, q, &answer, free, tolerance) == 0
+        {
+            return accept(z, answer, iterations);
         }
     }
-    Stop { status: Status::NumericalError, iterations }
+    let limit = iterations >= settings.max_iterations;
+    let status = if limit { Status::IterationLimit } else { Status::NumericalError };
+    judge(problem, z, SOLVER, Stop { status, iterations }, settings.tolerance)
 }
 
-enum Trial<const N: usize> {
-    Agrees([f64; N]),
-    /// Rows that belong elsewhere, a bit each.
-    Disagrees(u32),
-    Singular,
+/// Who has an impulse in the guess, a bit each; those that move into the bound where nobody has.
+#[inline(always)]
+fn guess<const N: usize>(q: &[f64; N], z: &[f64; N]) -> u32 {
+    let (mut approaching, mut guessed) = (0, 0);
+    for row in 0..N {
+        approaching |= u32::from(q[row] < 0.0) << row;
+        guessed |= u32::from(z[row] > 0.0) << row;
+    }
+    if guessed == 0 { approaching } else { guessed }
+}
+
+/// Rows that belong elsewhere, a bit each.
+#[inline(always)]
+fn disagreeing<const N: usize>(
+    m: &[[f64; N]; N],
+    q: &[f64; N],
+    z: &[f64; N],
+    free: u32,
+    tolerance: f64,
+) -> u32 {
+    let mut wrong = 0;
+    for row in 0..N {
+        let disagrees = if free >> row & 1 == 1 {
+            z[row] < 0.0
+        } else {
+            (0..N).fold(q[row], |w, column| w + m[row][column] * z[column]) < -tolerance
+        };
+        wrong |= u32::from(disagrees) << row;
+    }
+    wrong
 }
 
 /// Solves `w = 0` for the free rows and `z = 0` for the others.
 #[inline(always)]
-fn try_free<const N: usize>(m: &[[f64; N]; N], q: &[f64; N], free: u32, tolerance: f64) -> Trial<N>
+fn solve_free<const N: usize>(m: &[[f64; N]; N], q: &[f64; N], free: u32) -> Option<[f64; N]>
 where
     [[f64; N]; N]: Cramer<N>,
 {
-    let is_free = |row: usize| free >> row & 1 == 1;
     let mut matrix = *m;
     let mut right = [0.0; N];
     for row in 0..N {
-        if is_free(row) {
+        if free >> row & 1 == 1 {
             right[row] = -q[row];
         } else {
             matrix[row] = [0.0; N];
             matrix[row][row] = 1.0;
         }
     }
-    let Some(z) = matrix.solve(&right) else { return Trial::Singular };
-    let mut wrong = 0;
-    for row in 0..N {
-        let disagrees = if is_free(row) {
-            z[row] < 0.0
-        } else {
-            let mut w = q[row];
-            for column in 0..N {
-                w += m[row][column] * z[column];
-            }
-            w < -tolerance
-        };
-        wrong |= u32::from(disagrees) << row;
-    }
-    if wrong == 0 { Trial::Agrees(z) } else { Trial::Disagrees(wrong) }
+    matrix.solve(&right)
 }
 
 /// A matrix whose inverse has a short formula.
@@ -208,14 +372,14 @@ mod tests {
             4.0, 1.0, 0.0, 0.0,
         ];
         let problem = LcpProblem::new(m, vec![-1.0; 4]).unwrap();
-        let mut z = [0.0; 4];
-        assert_eq!(run::<4, _>(&problem, &mut z, 100).status, Status::Solved);
-        assert!(problem.natural_residual(&z) < 1e-15);
+        let report = solve::<4, _>(&problem, &mut [0.0; 4], &LcpSettings::default());
+        assert!(report.status == Status::Solved && report.residual < 1e-15);
     }
 
     #[test]
     fn no_success_without_an_answer() {
         let problem = LcpProblem::new(vec![0.0, 0.0, 0.0, 1.0], vec![-1.0, -1.0]).unwrap();
-        assert_eq!(run::<2, _>(&problem, &mut [0.0; 2], 100).status, Status::NumericalError);
+        let report = solve::<2, _>(&problem, &mut [0.0; 2], &LcpSettings::default());
+        assert_eq!(report.status, Status::NumericalError);
     }
 }
