@@ -15,9 +15,9 @@ STEP = 1e-3
 
 
 class Loop:
-    def __init__(self, slave, order):
-        self.slave, self.order = slave, order
-        self.side, self.node = ball_side(), Node(slave, "node", [2], BALL_OFFSET)
+    def __init__(self, slave, order, side=None, offset=BALL_OFFSET, also=()):
+        self.slave, self.order, self.also = slave, order, also
+        self.side, self.node = side or ball_side(), Node(slave, "node", [2], offset)
         self.node.give(self.side.position, self.side.velocity)
         slave.setupExperiment(startTime=0.0)
         slave.enterInitializationMode()
@@ -31,7 +31,8 @@ class Loop:
         self.side.step(new if self.order == "sequential" else self.held, STEP)
         self.held = new
         self.count += 1
-        seen = self.slave.real("node.adapted_mass", "node.energy_excess", "node.response_error", "node_floor.impulse")
+        known = ("node.adapted_mass", "node.energy_excess", "node.response_error", "node_floor.impulse")
+        seen = self.slave.real(*known, *self.also)
         numbers = [float(number).hex() for number in [*self.side.x, *new, *seen]]
         return numbers + self.slave.integer("node.latency", "node.shaping")
 
