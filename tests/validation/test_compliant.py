@@ -5,6 +5,7 @@ import exact
 import numpy as np
 import pytest
 from compliant_cases import CONTACT_MASS, KickedNode, chain, compliant_slave, oscillator
+from conftest import known_fault
 from continue_kinetic import Loop
 from kinetic_cases import LATENCY, ORDERS, Options, ToldNode
 from smooth_sides import Linear
@@ -18,12 +19,6 @@ both_latencies = pytest.mark.parametrize("auto", [False, True], ids=["given", "a
 
 # The force that finds out the latency adds less than this part of the energy.
 PROBE = 2e-8
-
-
-def known_fault(request, holds, reason):
-    """The test is expected to fail, and to be noticed when it no longer does."""
-    if not holds:
-        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
 
 
 def check(result, order):
