@@ -17,6 +17,8 @@ const RESPONSE_ERROR: f64 = 0.2;
 const RESPONSE_STEPS: u32 = 10;
 /// An energy excess above this part of the largest kinetic energy so far is worth a warning...
 const ENERGY_EXCESS: f64 = 0.1;
+/// ...or this part of it for links, which lend energy to and fro...
+const ENERGY_EXCESS_OF_LINKS: f64 = 2.0;
 /// ...where bodies at rest count as if they had fallen for so many steps.
 const FALLING_STEPS: f64 = 10.0;
 
@@ -113,10 +115,16 @@ impl CouplingLog {
             );
         }
         let coupling = &after.couplings[self.coupling];
-        let falling = FALLING_STEPS * after.step.duration * coupling.acceleration.linear.norm();
+        let falling = FALLING_STEPS * after.step.duration * after.parameters.gravity.norm();
         let speed = coupling.given.velocity.norm().max(falling);
-        self.kinetic_energy = self.kinetic_energy.max(0.5 * is.mass * speed * speed);
-        if is.energy_excess > self.excess.max(ENERGY_EXCESS * self.kinetic_energy) {
+        // What the coupling has added itself is no measure of it.
+        let kinetic_energy = 0.5 * is.mass * speed * speed - is.energy_excess.max(0.0);
+        self.kinetic_energy = self.kinetic_energy.max(kinetic_energy);
+        let part = match system.couplings[self.coupling].mode {
+            CouplingMode::Compliant(_) => ENERGY_EXCESS_OF_LINKS,
+            _ => ENERGY_EXCESS,
+        };
+        if is.energy_excess > self.excess.max(part * self.kinetic_energy) {
             self.excess = 2.0 * is.energy_excess;
             self.warn(
                 logger,

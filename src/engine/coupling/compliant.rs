@@ -30,8 +30,9 @@ pub struct Mirror<S: Scalar> {
     acceleration: Vector3<S>,
     /// Whether the link moves it.
     responds: bool,
-    /// Impulse of the link on the master over the window.
+    /// Impulse of the link on the master over the window, and its work.
     impulse: Vector3<S>,
+    work: S,
     /// Force of the link on the node over the interval without contact, and how it falls with the contact's impulse.
     force: Vector3<S>,
     slope: S,
@@ -57,6 +58,7 @@ impl<S: Scalar> Mirror<S> {
             acceleration: Vector3::zeros(),
             responds: true,
             impulse: Vector3::zeros(),
+            work: S::zero(),
             force: Vector3::zeros(),
             slope: S::zero(),
             free: Vector3::zeros(),
@@ -98,8 +100,9 @@ impl<S: Scalar> Mirror<S> {
             change -= force * (dt / S::from(link.master_mass));
         }
         self.position += (self.velocity + change * S::from(theta)) * dt;
-        self.velocity += change;
         self.impulse -= force * dt;
+        self.work -= force.dot(&(self.velocity + change * S::from(0.5))) * dt;
+        self.velocity += change;
     }
 }
 
@@ -127,6 +130,7 @@ pub fn begin<S: Scalar>(
     let memory = &mut coupling.memory;
     if let Some(window) = memory.window(&given, mobility) {
         coupling.diagnosis.response_error = memory.observe_only(&window, found);
+        memory.book(&window, &mut coupling.diagnosis.energy_excess);
     }
     let late = memory.latency.windows == 1;
     // Late forces and a stiff link together would make a trend grow.
@@ -180,6 +184,7 @@ pub fn end<S: Scalar>(
         force += latency::probe(memory.made, &(force / mass), expected, velocity, duration) * mass;
     }
     let output = Wrench { force, torque: Vector3::zeros() };
+    memory.expect_work(mirror.work);
     memory.close(output);
     coupling.output = output;
     coupling.diagnosis.latency = memory.latency.known.then_some(memory.latency.windows);

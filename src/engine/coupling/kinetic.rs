@@ -217,6 +217,18 @@ impl<S: Scalar> Memory<S> {
         self.velocity.linear * mass
     }
 
+    /// Books the work that the force of the last window has done on the master's mass, against what was due.
+    pub fn book(&mut self, window: &Window<S>, excess: &mut S) {
+        let force = self.sent[usize::from(self.latency.windows)].force;
+        let mean = (window.before.velocity + window.after.velocity) * S::from(0.5);
+        self.ledger.book(force.dot(&mean) * S::from(window.length), 0, true, excess);
+    }
+
+    /// Notes what the force of the window at hand should do.
+    pub fn expect_work(&mut self, work: S) {
+        self.ledger.expect(work);
+    }
+
     /// Ends it with the force for the master.
     pub fn close(&mut self, output: Wrench<S>) {
         self.sent = [output, self.sent[0]];

@@ -56,6 +56,8 @@ const LEAST: f64 = 0.1;
 const CORRECTION: (f64, f64) = (0.25, 4.0);
 /// Windows within which two corrections belong to the same impact.
 const SAME_IMPACT: u32 = 3;
+/// Displacements below this part of the position say nothing about springs.
+const ROUNDING: f64 = 1e-10;
 /// Largest `(H omega)^2` for which shaping helps.
 const STIFF: f64 = 0.03;
 
@@ -169,7 +171,8 @@ impl<S: Scalar> Response<S> {
         let h = window.length;
         let moved = length(&displacement).value();
         // Only an impact bends the path enough.
-        if jump <= IMPACT * length(expected).value() || moved <= 0.25 * h * h * jump {
+        let rounding = ROUNDING * (1.0 + length(&position).value());
+        if jump <= IMPACT * length(expected).value() || moved <= (0.25 * h * h * jump).max(rounding) {
             return;
         }
         if -acceleration.dot(&displacement).value() / (moved * moved) * h * h > STIFF {
