@@ -405,8 +405,10 @@ pub fn start<S: Scalar>(
         let on_its_way = mobility.acceleration(&memory.sent[0]);
         let besides = memory.expect(0.5 * duration) + mobility.acceleration(&told);
         if in_step {
-            foretold.velocity += on_its_way.linear * h;
-            foretold.angular_velocity += on_its_way.angular * h;
+            // A load that is held up changes nothing.
+            let change = besides + on_its_way;
+            foretold.velocity += change.linear * h;
+            foretold.angular_velocity += change.angular * h;
         } else {
             let planned = if memory.planned > 0.0 { memory.planned } else { duration };
             span = duration.max(PLAN_MEMORY * planned + (1.0 - PLAN_MEMORY) * duration);
