@@ -6,7 +6,7 @@
 //! `+1 -2 +1`, which leaves neither velocity nor displacement. Where that drowns in the motion, the first impact tells:
 //! a response comes at once or not at all.
 
-use super::kinetic::{Memory, Window};
+use super::memory::{Memory, Window};
 use crate::engine::scalar::{Scalar, length};
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};

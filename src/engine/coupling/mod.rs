@@ -8,6 +8,7 @@ mod guard;
 mod iterative;
 mod kinetic;
 mod latency;
+mod memory;
 mod observer;
 mod position_rule;
 mod response;

@@ -1,7 +1,7 @@
 //! How a master moves a body: `q+ = q + H v + c H^2 a`, with c = 1/2 for integrators of order 2 and more, 1 for implicit
 //! and symplectic Euler, 0 for explicit Euler.
 
-use super::kinetic::Window;
+use super::memory::Window;
 use crate::engine::scalar::{Scalar, length};
 use serde::{Deserialize, Serialize};
 

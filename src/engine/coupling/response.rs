@@ -5,7 +5,7 @@
 //!   which the motion of its other end drops out. Where `H omega` is too large for the force of one window to be shaped
 //!   by what was seen in the last, shaping and adaptation give up.
 
-use super::kinetic::Window;
+use super::memory::Window;
 use crate::engine::scalar::{Scalar, length};
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};

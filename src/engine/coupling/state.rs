@@ -1,6 +1,6 @@
 //! What changes in a coupling, and so what a saved state holds of it.
 
-use super::kinetic::Memory;
+use super::memory::Memory;
 use super::twist::{Twist, Wrench};
 use crate::engine::rotation::Orientation;
 use crate::engine::scalar::Scalar;

@@ -1,0 +1,266 @@
+//! What the engine has seen of a master: the windows that it made, the forces that it was sent, what came of them.
+
+use super::guard::Ledger;
+use super::latency::{self, LatencyMemory};
+use super::observer::Observer;
+use super::position_rule::PositionRule;
+use super::response::Response;
+use super::state::Motion;
+use super::twist::{Mobility, Twist, Wrench};
+use crate::engine::rotation::FreeRotation;
+use crate::engine::scalar::{Scalar, length};
+use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
+
+/// What the engine has seen of the master.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Memory<S: Scalar> {
+    /// Time since the first step.
+    pub clock: f64,
+    /// Windows that have been made and seen.
+    pub made: u32,
+    /// The same without the one that is being made.
+    pub seen: u32,
+    /// Length of the last window, and the one that its force was made for.
+    pub length: f64,
+    pub(super) planned: f64,
+    /// Motion that the master gave for its start.
+    pub(super) before: Motion<S>,
+    /// External force that the engine was told of, mean over it.
+    pub(super) told: Wrench<S>,
+    /// Contact forces sent last, newest first, and the one that acted before the last window.
+    pub sent: [Wrench<S>; 2],
+    pub(super) acted: Wrench<S>,
+    /// Accelerations besides contact, if forces act at once or one window late.
+    pub observers: [Observer<S>; 2],
+    /// When forces act.
+    pub latency: LatencyMemory,
+    /// How the master moves bodies.
+    pub(super) rule: PositionRule,
+    /// How the body responds.
+    pub response: Response<S>,
+    /// What forces have yet to deliver: displacement and velocity.
+    pub(super) displacement: Twist<S>,
+    pub(super) velocity: Twist<S>,
+    /// The shadow at the end of the last window, and for how many windows it counts more than what the master gives.
+    pub(super) target: Motion<S>,
+    pub(super) hold: u8,
+    /// Whether it is one window behind, because forces turned out to act late.
+    pub(super) behind: bool,
+    /// Whether a contact of the body was closed there.
+    pub(super) resting: bool,
+    /// Whether the forces sent last leave nothing to deliver, newest first.
+    pub(super) settles: [bool; 2],
+    pub(super) ledger: Ledger<S>,
+}
+
+/// A window that the master has made.
+#[derive(Clone, Copy, Debug)]
+pub struct Window<S: Scalar> {
+    /// Its middle.
+    pub middle: f64,
+    /// Its length.
+    pub length: f64,
+    /// Motion at its start.
+    pub before: Motion<S>,
+    /// Motion at its end.
+    pub after: Motion<S>,
+    /// External force that the engine was told of.
+    pub told: Wrench<S>,
+    /// How the body answers to forces.
+    pub mobility: Mobility<S>,
+}
+
+impl<S: Scalar> Window<S> {
+    /// Mean acceleration besides that of a contact force.
+    pub fn besides(&self, contact: &Wrench<S>) -> Twist<S> {
+        let (before, after) = (&self.before, &self.after);
+        let known = *contact + self.told;
+        let h = S::from(self.length);
+        Twist {
+            linear: (after.velocity - before.velocity) / h - known.force / self.mobility.mass,
+            angular: match self.mobility.rotation {
+                None => Vector3::zeros(),
+                Some((orientation, inertia)) => {
+                    let free = FreeRotation {
+                        orientation,
+                        angular_velocity: before.angular_velocity,
+                        inertia,
+                        torque: known.torque,
+                        acceleration: None,
+                    };
+                    (after.angular_velocity - free.over(h).1) / h
+                }
+            },
+        }
+    }
+}
+
+impl<S: Scalar> Memory<S> {
+    /// Before the first window.
+    pub fn new(start: Motion<S>, acceleration: Twist<S>, latency: Option<u8>) -> Memory<S> {
+        Memory {
+            clock: 0.0,
+            made: 0,
+            seen: 0,
+            length: 0.0,
+            planned: 0.0,
+            before: start,
+            told: Wrench::zero(),
+            sent: [Wrench::zero(); 2],
+            acted: Wrench::zero(),
+            observers: [Observer::new(acceleration); 2],
+            latency: LatencyMemory::new(latency),
+            rule: PositionRule::new(),
+            response: Response::new(),
+            displacement: Twist::zero(),
+            velocity: Twist::zero(),
+            target: start,
+            hold: 0,
+            behind: false,
+            resting: false,
+            settles: [true; 2],
+            ledger: Ledger::new(),
+        }
+    }
+
+    /// The same over another scalar type.
+    pub fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> Memory<T> {
+        Memory {
+            clock: self.clock,
+            made: self.made,
+            seen: self.seen,
+            length: self.length,
+            planned: self.planned,
+            before: self.before.map(convert),
+            told: self.told.map(convert),
+            sent: self.sent.each_ref().map(|wrench| wrench.map(convert)),
+            acted: self.acted.map(convert),
+            observers: self.observers.each_ref().map(|observer| observer.map(convert)),
+            latency: self.latency,
+            rule: self.rule,
+            response: self.response.map(convert),
+            displacement: self.displacement.map(convert),
+            velocity: self.velocity.map(convert),
+            target: self.target.map(convert),
+            hold: self.hold,
+            behind: self.behind,
+            resting: self.resting,
+            settles: self.settles,
+            ledger: self.ledger.map(convert),
+        }
+    }
+
+    /// Starts from a guess of the acceleration besides contact.
+    pub fn guess(&mut self, acceleration: Twist<S>) {
+        self.observers = [Observer::new(acceleration); 2];
+    }
+
+    /// Motion that the master gave for the start of the last window.
+    pub fn before(&self) -> Motion<S> {
+        self.before
+    }
+
+    /// Takes the force that the master will hold over its first window if it applies forces late.
+    pub fn take_first(&mut self, force: Wrench<S>, made: &Memory<S>) {
+        self.sent[0] = force;
+        if self.latency.windows == 1 {
+            (self.displacement, self.velocity) = (made.displacement, made.velocity);
+            (self.planned, self.target, self.resting) = (made.planned, made.target, made.resting);
+            (self.settles, self.ledger) = (made.settles, made.ledger);
+        }
+    }
+
+    /// External force that the engine was told of for the last window.
+    pub fn told(&self) -> Wrench<S> {
+        self.told
+    }
+
+    /// Starts a window.
+    pub fn open(&mut self, given: Motion<S>, told: Wrench<S>, duration: f64) {
+        (self.before, self.told, self.length) = (given, told, duration);
+    }
+
+    /// Adds an impulse to what forces have yet to deliver to a mass. Returns all of it.
+    pub fn owe(&mut self, impulse: Vector3<S>, mass: S) -> Vector3<S> {
+        self.velocity.linear += impulse / mass;
+        self.velocity.linear * mass
+    }
+
+    /// Books the work that the force of the last window has done on the master's mass, against what was due.
+    pub fn book(&mut self, window: &Window<S>, excess: &mut S) {
+        let force = self.sent[usize::from(self.latency.windows)].force;
+        let mean = (window.before.velocity + window.after.velocity) * S::from(0.5);
+        self.ledger.book(force.dot(&mean) * S::from(window.length), 0, true, excess);
+    }
+
+    /// Notes what the force of the window at hand should do.
+    pub fn expect_work(&mut self, work: S) {
+        self.ledger.expect(work);
+    }
+
+    /// Ends it with the force for the master.
+    pub fn close(&mut self, output: Wrench<S>) {
+        self.sent = [output, self.sent[0]];
+        self.clock += self.length;
+        self.made = self.made.saturating_add(1);
+    }
+
+    /// Learns from a window the accelerations besides contact and, once clear, the latency, but not how the body
+    /// responds. Returns how far the acceleration was from the one foretold, as a part of all there is.
+    pub fn observe_only(&mut self, window: &Window<S>, latency: Option<u8>) -> S {
+        self.seen = self.seen.saturating_add(1);
+        let is_new = latency.is_some_and(|windows| self.learn_latency(windows, window));
+        let contact = self.sent[usize::from(self.latency.windows)];
+        let observer = &self.observers[usize::from(self.latency.windows)];
+        let expected = observer.expect(window.middle, !self.response.stiff).linear;
+        let surprise = length(&(window.besides(&contact).linear - expected));
+        let all = length(&expected) + length(&(contact.force / window.mobility.mass));
+        self.see_besides(window, is_new);
+        let is_rounding = surprise.value() <= f64::EPSILON * all.value();
+        if is_new || is_rounding { S::zero() } else { surprise / all }
+    }
+
+    pub(super) fn see_besides(&mut self, window: &Window<S>, is_new: bool) {
+        for (observer, sent) in self.observers.iter_mut().zip(&self.sent) {
+            observer.see(window.besides(sent), window.middle);
+        }
+        if is_new {
+            self.observers[usize::from(self.latency.windows)].skip(window.middle);
+        }
+    }
+
+    /// The window that the master has just made; none before the first one.
+    pub fn window(&self, given: &Motion<S>, mobility: Mobility<S>) -> Option<Window<S>> {
+        (self.made > 0).then_some(Window {
+            middle: self.clock - 0.5 * self.length,
+            length: self.length,
+            before: self.before,
+            after: *given,
+            told: self.told,
+            mobility,
+        })
+    }
+
+    /// Acceleration besides contact and what the engine is told of, at a time after the present one.
+    pub fn expect(&self, after: f64) -> Twist<S> {
+        let observer = &self.observers[usize::from(self.latency.windows)];
+        observer.expect(self.clock + after, !self.response.stiff)
+    }
+
+    /// Takes a latency that has become known. Returns whether it is not the one assumed.
+    pub(super) fn learn_latency(&mut self, windows: u8, window: &Window<S>) -> bool {
+        let changes = self.latency.windows != windows;
+        if changes {
+            let expected = self.observers[0].expect(window.middle, true).linear;
+            let response = self.sent[0].force / window.mobility.mass;
+            if windows == 1 && latency::is_impact(&response, &expected) {
+                // The shadow goes on while the force is on its way.
+                self.behind = true;
+            }
+        }
+        self.latency.windows = windows;
+        self.latency.known = true;
+        changes
+    }
+}
