@@ -444,14 +444,7 @@ fn derivatives_of_a_box_that_hits_with_a_corner() {
         run.rotation(node).orientation = Orientation::from_turn(&Vector3::new(0.5, -0.4, 0.3));
         run.rotation(node).angular_velocity = Vector3::new(1.0, -2.0, 0.5);
         run.state.nodes[node].velocity = Vector3::new(0.5, -0.2, 0.0);
-        while run.state.contacts[0].normal_impulse == 0.0 {
-            let before = run.state.clone();
-            run.advance(2e-3);
-            if run.state.contacts[0].normal_impulse > 0.0 {
-                run.state = before;
-                break;
-            }
-        }
+        run.advance_to_the_hit(2e-3);
         compare(&run, 2e-3, false);
     }
 }

@@ -389,14 +389,7 @@ fn a_turning_plane_hits_at_the_exact_time() {
 fn derivatives_of_a_collision_with_a_turning_table() {
     for mu in [0.05, 0.2, 2.0] {
         let (mut run, ..) = collision(mu);
-        while run.state.contacts[0].normal_impulse == 0.0 {
-            let before = run.state.clone();
-            run.advance(2e-3);
-            if run.state.contacts[0].normal_impulse > 0.0 {
-                run.state = before;
-                break;
-            }
-        }
+        run.advance_to_the_hit(2e-3);
         compare(&run, 2e-3, false);
     }
 }

@@ -279,6 +279,18 @@ impl Simulation {
         self.state.time += duration;
     }
 
+    /// Steps until the next step would have the first contact pressed.
+    pub fn advance_to_the_hit(&mut self, duration: f64) {
+        loop {
+            let before = self.state.clone();
+            self.advance(duration);
+            if self.state.contacts[0].normal_impulse > 0.0 {
+                self.state = before;
+                return;
+            }
+        }
+    }
+
     /// Rotation of a body.
     pub fn rotation(&mut self, node: usize) -> &mut RotationState<f64> {
         let rotation = self.system.nodes[node].rotation.expect("a body that turns");

@@ -42,12 +42,12 @@ pub struct Mirror<S: Scalar> {
 
 /// Largest `h omega` of the link in one substep.
 const RESOLVED: f64 = 0.1;
+/// Most substeps for that.
+const MOST: f64 = 1e4;
 /// Largest `H omega` of the link for which the trend of what the master applies is followed if forces act late.
 const STIFF: f64 = 0.3;
 /// Part of what is owed that is delivered in a window.
 const CATCH_UP: f64 = 0.5;
-/// Most substeps for that.
-const MOST: f64 = 1e4;
 
 impl<S: Scalar> Mirror<S> {
     /// Not used yet.
@@ -65,8 +65,7 @@ impl<S: Scalar> Mirror<S> {
         }
     }
 
-    /// Takes the spring into the proposal of an interval: velocity and mobility of the node. Returns its mean
-    /// acceleration.
+    /// Takes the spring into the proposal of an interval. Returns velocity and mobility of the node.
     pub fn propose(
         &mut self,
         link: &Link,
@@ -156,7 +155,7 @@ pub fn onward<S: Scalar>(
     duration: f64,
 ) -> Mirror<S> {
     let memory = &state.couplings[index].memory;
-    let acceleration = memory.expect(1.5 * duration).linear + memory.told().force / S::from(link.master_mass);
+    let acceleration = memory.expect(1.5 * duration).linear + memory.told.force / S::from(link.master_mass);
     Mirror { acceleration, responds: true, impulse: Vector3::zeros(), ..*mirror }
 }
 

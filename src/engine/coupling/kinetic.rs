@@ -31,6 +31,13 @@ pub struct Start<S: Scalar> {
     pub span: f64,
 }
 
+impl<S: Scalar> Start<S> {
+    /// A window that starts now from a motion that the engine knows.
+    pub fn at(motion: Motion<S>, duration: f64) -> Start<S> {
+        Start { shadow: motion, foretold: motion, ahead: 0.0, span: duration }
+    }
+}
+
 /// Velocities left to deliver below this part of the body's are rounding.
 const SETTLED: f64 = 1e-9;
 /// How planned lengths of windows follow shorter ones.
@@ -44,7 +51,6 @@ pub fn observe<S: Scalar>(
     latency: Option<u8>,
 ) {
     let memory = &mut coupling.memory;
-    memory.seen = memory.seen.saturating_add(1);
     let is_new = latency.is_some_and(|windows| memory.learn_latency(windows, &window));
     let windows = memory.latency.windows;
     let late = usize::from(windows);
@@ -67,12 +73,11 @@ pub fn observe<S: Scalar>(
             torque: contact.torque - memory.acted.torque,
         };
         let change = window.mobility.acceleration(&force);
-        let acts = window.mobility.acceleration(&contact);
         let was_stiff = memory.response.stiff;
         let factors = (memory.response.mass_factor, memory.response.inertia_factor);
         let (lesson, found) = memory.response.see(
             &surprise.linear,
-            &acts.linear,
+            &response.linear,
             &change.linear,
             &expected.linear,
             settings.adapt,
@@ -85,7 +90,7 @@ pub fn observe<S: Scalar>(
         if settings.adapt && window.mobility.rotation.is_some() && is_impact {
             corrected |= memory.response.see_turning(
                 &surprise.angular,
-                &acts.angular,
+                &response.angular,
                 &change.angular,
                 &expected.angular,
             );
@@ -96,15 +101,11 @@ pub fn observe<S: Scalar>(
         if lesson.by_impact {
             memory.hold = 1 + windows;
         }
-        if memory.response.stiff && !was_stiff {
-            memory.hold = 0;
-        }
         let learned = &memory.response;
         window.mobility =
             window.mobility.scaled(learned.mass_factor / factors.0, learned.inertia_factor / factors.1);
         let besides = window.besides(&contact).linear;
         let by_contact = contact.force / window.mobility.mass;
-        let was_stiff = memory.response.stiff;
         memory.response.see_spring(&window, besides, by_contact, &expected.linear, error, windows);
         if memory.response.stiff && !was_stiff {
             memory.hold = 0;
@@ -118,12 +119,8 @@ pub fn observe<S: Scalar>(
     if is_new {
         memory.ledger.void(1 + windows);
     }
-    let h = S::from(window.length);
-    let half = S::from(0.5);
-    let done = contact.force.dot(&((window.before.velocity + window.after.velocity) * half)) * h
-        + contact.torque.dot(&((window.before.angular_velocity + window.after.angular_velocity) * half)) * h;
     let settled = memory.hold == 0 && memory.settles[late];
-    memory.ledger.book(done, windows, settled, &mut coupling.diagnosis.energy_excess);
+    memory.ledger.book(window.work(&contact), windows, settled, &mut coupling.diagnosis.energy_excess);
     memory.acted = contact;
     if let Some(error) = error {
         coupling.diagnosis.response_error = error;

@@ -22,8 +22,8 @@ pub struct LatencyMemory {
     cost: [f64; 2],
 }
 
-/// Windows that have to be seen before errors count: the first guess may be anything.
-const WARM_UP: u32 = 3;
+/// Windows that have to be made before errors count: the first guess may be anything.
+const WARM_UP: u32 = 4;
 /// How fast old errors fade.
 const FADING: f64 = 0.9;
 /// Errors that differ by less do not tell.
@@ -55,7 +55,7 @@ pub fn is_impact<S: Scalar>(response: &Vector3<S>, expected: &Vector3<S>) -> boo
 
 /// Looks at the last window. Returns the latency once it is clear.
 pub fn detect<S: Scalar>(memory: &mut Memory<S>, window: &Window<S>) -> Option<u8> {
-    if memory.seen >= WARM_UP {
+    if memory.made >= WARM_UP {
         for (windows, cost) in memory.latency.cost.iter_mut().enumerate() {
             let expected = memory.observers[windows].expect(window.middle, true).linear;
             let error = window.besides(&memory.sent[windows]).linear - expected;

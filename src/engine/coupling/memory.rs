@@ -17,10 +17,8 @@ use serde::{Deserialize, Serialize};
 pub struct Memory<S: Scalar> {
     /// Time since the first step.
     pub clock: f64,
-    /// Windows that have been made and seen.
+    /// Windows that have been made.
     pub made: u32,
-    /// The same without the one that is being made.
-    pub seen: u32,
     /// Length of the last window, and the one that its force was made for.
     pub length: f64,
     pub(super) planned: f64,
@@ -94,6 +92,14 @@ impl<S: Scalar> Window<S> {
             },
         }
     }
+
+    /// Work of a contact force.
+    pub fn work(&self, contact: &Wrench<S>) -> S {
+        let (before, after) = (&self.before, &self.after);
+        let (half, h) = (S::from(0.5), S::from(self.length));
+        contact.force.dot(&((before.velocity + after.velocity) * half)) * h
+            + contact.torque.dot(&((before.angular_velocity + after.angular_velocity) * half)) * h
+    }
 }
 
 impl<S: Scalar> Memory<S> {
@@ -102,7 +108,6 @@ impl<S: Scalar> Memory<S> {
         Memory {
             clock: 0.0,
             made: 0,
-            seen: 0,
             length: 0.0,
             planned: 0.0,
             before: start,
@@ -129,7 +134,6 @@ impl<S: Scalar> Memory<S> {
         Memory {
             clock: self.clock,
             made: self.made,
-            seen: self.seen,
             length: self.length,
             planned: self.planned,
             before: self.before.map(convert),
@@ -156,11 +160,6 @@ impl<S: Scalar> Memory<S> {
         self.observers = [Observer::new(acceleration); 2];
     }
 
-    /// Motion that the master gave for the start of the last window.
-    pub fn before(&self) -> Motion<S> {
-        self.before
-    }
-
     /// Takes the force that the master will hold over its first window if it applies forces late.
     pub fn take_first(&mut self, force: Wrench<S>, made: &Memory<S>) {
         self.sent[0] = force;
@@ -169,11 +168,6 @@ impl<S: Scalar> Memory<S> {
             (self.planned, self.target, self.resting) = (made.planned, made.target, made.resting);
             (self.settles, self.ledger) = (made.settles, made.ledger);
         }
-    }
-
-    /// External force that the engine was told of for the last window.
-    pub fn told(&self) -> Wrench<S> {
-        self.told
     }
 
     /// Starts a window.
@@ -189,9 +183,8 @@ impl<S: Scalar> Memory<S> {
 
     /// Books the work that the force of the last window has done on the master's mass, against what was due.
     pub fn book(&mut self, window: &Window<S>, excess: &mut S) {
-        let force = self.sent[usize::from(self.latency.windows)].force;
-        let mean = (window.before.velocity + window.after.velocity) * S::from(0.5);
-        self.ledger.book(force.dot(&mean) * S::from(window.length), 0, true, excess);
+        let contact = &self.sent[usize::from(self.latency.windows)];
+        self.ledger.book(window.work(contact), 0, true, excess);
     }
 
     /// Notes what the force of the window at hand should do.
@@ -209,7 +202,6 @@ impl<S: Scalar> Memory<S> {
     /// Learns from a window the accelerations besides contact and, once clear, the latency, but not how the body
     /// responds. Returns how far the acceleration was from the one foretold, as a part of all there is.
     pub fn observe_only(&mut self, window: &Window<S>, latency: Option<u8>) -> S {
-        self.seen = self.seen.saturating_add(1);
         let is_new = latency.is_some_and(|windows| self.learn_latency(windows, window));
         let contact = self.sent[usize::from(self.latency.windows)];
         let observer = &self.observers[usize::from(self.latency.windows)];

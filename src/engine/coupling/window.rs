@@ -41,7 +41,7 @@ impl<S: Scalar> Scratch<S> {
             angular_velocity: Vector3::zeros(),
         };
         Scratch {
-            start: Start { shadow: nowhere, foretold: nowhere, ahead: 0.0, span: 0.0 },
+            start: Start::at(nowhere, 0.0),
             mobility: Mobility { mass: S::one(), rotation: None },
             substeps: 1,
             mirror: Mirror::new(),
@@ -105,13 +105,12 @@ pub fn begin<S: Scalar>(system: &System, state: &mut State<S>, scratch: &mut [Sc
         let latency = find_latency(system, state, island);
         for &index in &island.couplings {
             let coupling = &system.couplings[index];
+            let found = if state.couplings[index].memory.latency.known { None } else { latency };
             match &coupling.mode {
                 CouplingMode::Kinetic(settings) => {
-                    let mobility = response(system, state, index, &state.couplings[index].memory.before());
+                    let mobility = response(system, state, index, &state.couplings[index].memory.before);
                     let given = state.couplings[index].given;
                     if let Some(window) = state.couplings[index].memory.window(&given, mobility) {
-                        let is_open = !state.couplings[index].memory.latency.known;
-                        let found = if is_open { latency } else { None };
                         kinetic::observe(&mut state.couplings[index], settings, window, found);
                     }
                     begin_kinetic(system, state, scratch, index, duration, island.has_own);
@@ -119,21 +118,12 @@ pub fn begin<S: Scalar>(system: &System, state: &mut State<S>, scratch: &mut [Sc
                 CouplingMode::Iterative => {
                     iterative::begin(system, state, index, duration);
                     let shadow = motion(system, state, coupling.node);
-                    scratch[index] = Scratch {
-                        start: Start { shadow, foretold: shadow, ahead: 0.0, span: duration },
-                        ..declared(system, state, index)
-                    };
+                    scratch[index] = Scratch { start: Start::at(shadow, duration), ..Scratch::new() };
                 }
                 CouplingMode::Compliant(link) => {
-                    let is_open = !state.couplings[index].memory.latency.known;
-                    let found = if is_open { latency } else { None };
                     let mirror = compliant::begin(system, state, index, link, found, duration);
                     let shadow = motion(system, state, coupling.node);
-                    scratch[index] = Scratch {
-                        start: Start { shadow, foretold: shadow, ahead: 0.0, span: duration },
-                        mirror,
-                        ..declared(system, state, index)
-                    };
+                    scratch[index] = Scratch { start: Start::at(shadow, duration), mirror, ..Scratch::new() };
                 }
             }
         }
@@ -146,7 +136,7 @@ fn find_latency<S: Scalar>(system: &System, state: &mut State<S>, island: &Islan
     for &index in &island.couplings {
         let mobility = match &system.couplings[index].mode {
             CouplingMode::Compliant(link) => compliant::mobility(link),
-            _ => response(system, state, index, &state.couplings[index].memory.before()),
+            _ => response(system, state, index, &state.couplings[index].memory.before),
         };
         let coupling = &mut state.couplings[index];
         let memory = &mut coupling.memory;
