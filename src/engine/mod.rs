@@ -10,6 +10,7 @@ mod energy;
 mod geometry;
 mod initial;
 pub mod law;
+mod linkage;
 mod problem;
 mod rotation;
 mod scalar;
@@ -29,6 +30,10 @@ pub use geometry::{NodeShape, Surface, SurfaceShape};
 pub use initial::{
     GivenFault, ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, StartFault, check_given, check_start,
     scale_given, take_given_motion,
+};
+pub use linkage::{
+    Anchor, Drive, Joint, JointEnd, JointFriction, JointKind, JointState, Linkage, Motor, Profile, Spring,
+    Ties,
 };
 pub use problem::block_matrix::{Block, BlockMatrix};
 pub use problem::boxed::BoxedProblem;

@@ -1,9 +1,10 @@
 //! All that changes during a simulation, and so all that a saved FMU state holds.
 
 use super::coupling::CouplingState;
+use super::linkage::JointState;
 use super::rotation::Orientation;
 use super::scalar::Scalar;
-use nalgebra::Vector3;
+use nalgebra::{SVector, Vector3};
 use serde::{Deserialize, Serialize};
 
 /// Highest order of input derivatives that a node's external force and torque take.
@@ -32,6 +33,10 @@ pub struct State<S: Scalar> {
     pub memories: Vec<ContactMemory<S>>,
     /// Bodies that a master moves, by [`super::Node::coupling`].
     pub couplings: Vec<CouplingState<S>>,
+    /// Joints.
+    pub joints: Vec<JointState<S>>,
+    /// What the master gives to motors ([`super::Profile::Input`]).
+    pub drives: Vec<Input<S, 1>>,
     /// Forces on the nodes, by touching point of a contact, in the last interval whose contacts were solved together, world components:
     /// where solvers start. They have no tangents, because a solution does not depend on them. Empty where no
     /// contacts are solved together.
@@ -55,15 +60,19 @@ pub struct Parameters<S: Scalar> {
     pub restitution: Vec<S>,
     /// Friction coefficient per contact.
     pub mu: Vec<S>,
+    /// Stiffness per spring.
+    pub stiffness: Vec<S>,
+    /// Damping per spring.
+    pub damping: Vec<S>,
 }
 
-/// External force or torque on a node: value and time derivatives at the start of the communication step.
+/// What a master gives: value and time derivatives at the start of the communication step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Input<S: Scalar> {
-    /// Force or torque.
-    pub value: Vector3<S>,
+pub struct Input<S: Scalar, const N: usize = 3> {
+    /// Force, torque or drive.
+    pub value: SVector<S, N>,
     /// Its derivatives of order 1, 2, ...
-    pub derivatives: [Vector3<S>; MAX_INPUT_DERIVATIVE],
+    pub derivatives: [SVector<S, N>; MAX_INPUT_DERIVATIVE],
 }
 
 /// Motion of a node.
@@ -152,10 +161,6 @@ impl<S: Scalar> State<S> {
     pub fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> State<T> {
         let vector = |v: &Vector3<S>| v.map(convert);
         let list = |values: &[S]| values.iter().map(|&x| convert(x)).collect();
-        let input = |input: &Input<S>| Input {
-            value: vector(&input.value),
-            derivatives: input.derivatives.each_ref().map(vector),
-        };
         State {
             time: self.time,
             parameters: Parameters {
@@ -165,9 +170,11 @@ impl<S: Scalar> State<S> {
                 inertia: self.parameters.inertia.iter().map(vector).collect(),
                 restitution: list(&self.parameters.restitution),
                 mu: list(&self.parameters.mu),
+                stiffness: list(&self.parameters.stiffness),
+                damping: list(&self.parameters.damping),
             },
-            inputs: self.inputs.iter().map(input).collect(),
-            torques: self.torques.iter().map(input).collect(),
+            inputs: self.inputs.iter().map(|input| input.map(convert)).collect(),
+            torques: self.torques.iter().map(|input| input.map(convert)).collect(),
             nodes: self
                 .nodes
                 .iter()
@@ -213,6 +220,8 @@ impl<S: Scalar> State<S> {
                 })
                 .collect(),
             couplings: self.couplings.iter().map(|coupling| coupling.map(convert)).collect(),
+            joints: self.joints.iter().map(|joint| joint.map(convert)).collect(),
+            drives: self.drives.iter().map(|drive| drive.map(convert)).collect(),
             guesses: self.guesses.clone(),
             step: StepRecord {
                 duration: self.step.duration,
@@ -240,6 +249,10 @@ impl<S: Scalar> State<S> {
             && self.parameters.inertia.len() == other.parameters.inertia.len()
             && self.parameters.restitution.len() == other.parameters.restitution.len()
             && self.parameters.mu.len() == other.parameters.mu.len()
+            && self.parameters.stiffness.len() == other.parameters.stiffness.len()
+            && self.parameters.damping.len() == other.parameters.damping.len()
+            && self.joints.len() == other.joints.len()
+            && self.drives.len() == other.drives.len()
     }
 
     /// Whether every position and velocity is a finite number.
@@ -287,6 +300,14 @@ impl<S: Scalar> Clone for State<S> {
         if !(self.guesses.is_empty() && source.guesses.is_empty()) {
             copy_list(&mut self.guesses, &source.guesses);
         }
+        if !(self.parameters.stiffness.is_empty() && source.parameters.stiffness.is_empty()) {
+            copy_list(&mut self.parameters.stiffness, &source.parameters.stiffness);
+            copy_list(&mut self.parameters.damping, &source.parameters.damping);
+        }
+        if !(self.joints.is_empty() && source.joints.is_empty()) {
+            copy_list(&mut self.joints, &source.joints);
+            copy_list(&mut self.drives, &source.drives);
+        }
         self.step = source.step;
     }
 }
@@ -301,16 +322,24 @@ fn copy_list<T: Copy>(target: &mut Vec<T>, source: &[T]) {
     }
 }
 
-impl<S: Scalar> Input<S> {
-    /// No force, no torque.
-    pub fn zero() -> Input<S> {
-        Input { value: Vector3::zeros(), derivatives: [Vector3::zeros(); MAX_INPUT_DERIVATIVE] }
+impl<S: Scalar, const N: usize> Input<S, N> {
+    /// Nothing.
+    pub fn zero() -> Input<S, N> {
+        Input { value: SVector::zeros(), derivatives: [SVector::zeros(); MAX_INPUT_DERIVATIVE] }
+    }
+
+    /// The same over another scalar type.
+    pub fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> Input<T, N> {
+        Input {
+            value: self.value.map(convert),
+            derivatives: self.derivatives.each_ref().map(|derivative| derivative.map(convert)),
+        }
     }
 
     /// Value at `elapsed` after the start of the communication step (Taylor polynomial).
     #[inline]
-    pub fn at(&self, elapsed: f64) -> Vector3<S> {
-        let mut tail = Vector3::zeros();
+    pub fn at(&self, elapsed: f64) -> SVector<S, N> {
+        let mut tail = SVector::zeros();
         for (index, derivative) in self.derivatives.iter().enumerate().rev() {
             tail = (tail + derivative) * S::from(elapsed / (index + 1) as f64);
         }

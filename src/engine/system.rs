@@ -4,6 +4,7 @@ use super::coupling::{Coupling, CouplingMode};
 use super::geometry::{NodeShape, Surface};
 use super::law::bristle::Bristle;
 use super::law::facets::Polygon;
+use super::linkage::{Linkage, Ties};
 use super::solver::SolverSettings;
 use nalgebra::Vector3;
 
@@ -24,8 +25,12 @@ pub struct System {
     pub first_points: Vec<usize>,
     /// Bodies that a master moves, in the order of [`super::State::couplings`].
     pub couplings: Vec<Coupling>,
-    /// Groups of nodes that can only influence one another through their own contacts.
+    /// Springs and joints.
+    pub ties: Ties,
+    /// Groups of nodes that influence one another through contacts, springs and joints.
     pub islands: Vec<Island>,
+    /// Springs and joints island by island, for those that have any.
+    pub linkages: Vec<Linkage>,
 }
 
 /// A point mass or rigid body.
@@ -171,6 +176,8 @@ pub struct Island {
     pub has_own: bool,
     /// Whether a master repeats steps until it agrees with one of them: contact then acts over the whole step at once.
     pub iterates: bool,
+    /// Its springs and joints, by place in [`System::linkages`]; none where it has none.
+    pub linkage: Option<usize>,
 }
 
 impl Island {
@@ -183,6 +190,7 @@ impl Island {
             links: Vec::new(),
             has_own: false,
             iterates: false,
+            linkage: None,
         }
     }
 
@@ -213,6 +221,7 @@ impl System {
         surfaces: Vec<Surface>,
         contacts: Vec<ContactPair>,
         couplings: Vec<Coupling>,
+        ties: Ties,
     ) -> System {
         let is_midpoint = matches!(settings.scheme, Scheme::Midpoint { .. });
         for body in surfaces.iter().filter_map(|surface| surface.body) {
@@ -221,7 +230,8 @@ impl System {
         }
         let one_point = |node: &Node| node.shape.touching_points() == 1;
         assert!(!is_midpoint || nodes.iter().all(one_point), "the midpoint scheme has one point a node");
-        let mut islands = islands(nodes.len(), &surfaces, &contacts);
+        let mut islands = islands(nodes.len(), &surfaces, &contacts, &ties);
+        let linkages = Linkage::of_islands(&mut islands, &nodes, &ties);
         for island in &mut islands {
             island.couple(&nodes, &couplings);
         }
@@ -234,7 +244,18 @@ impl System {
                 first
             })
             .collect();
-        System { settings, nodes, points, surfaces, contacts, first_points, couplings, islands }
+        System {
+            settings,
+            nodes,
+            points,
+            surfaces,
+            contacts,
+            first_points,
+            couplings,
+            ties,
+            islands,
+            linkages,
+        }
     }
 
     /// Number of points of a contact that may touch at the same time.
@@ -258,6 +279,7 @@ impl System {
     pub fn needs_solver(&self) -> bool {
         matches!(self.settings.scheme, Scheme::Midpoint { .. })
             || self.nodes.iter().any(|node| node.rotation.is_some())
+            || !self.linkages.is_empty()
             || self.islands.iter().any(|island| island.contacts.len() > 1)
             || self.points_of_contacts() > self.contacts.len()
             || !self.contacts.iter().all(ContactPair::is_plain_cone)
@@ -270,26 +292,28 @@ impl System {
     }
 }
 
-/// Nodes that touch surfaces of one body share an island with it; all others have one of their own.
-fn islands(nodes: usize, surfaces: &[Surface], contacts: &[ContactPair]) -> Vec<Island> {
+/// Nodes that touch surfaces of one body share an island with it, and so do nodes that are tied to one another; all
+/// others have one of their own.
+fn islands(nodes: usize, surfaces: &[Surface], contacts: &[ContactPair], ties: &Ties) -> Vec<Island> {
     // The smallest node that a node is known to be together with.
     let mut leaders: Vec<usize> = (0..nodes).collect();
-    let find = |leaders: &[usize], mut node: usize| {
+    let find = |leaders: &mut [usize], mut node: usize| {
         while leaders[node] != node {
+            leaders[node] = leaders[leaders[node]];
             node = leaders[node];
         }
         node
     };
-    for pair in contacts {
-        if let Some(body) = surfaces[pair.surface].body {
-            let (one, other) = (find(&leaders, pair.node), find(&leaders, body));
-            leaders[one.max(other)] = one.min(other);
-        }
+    let on_bodies =
+        contacts.iter().filter_map(|pair| surfaces[pair.surface].body.map(|body| (pair.node, body)));
+    for (node, other) in on_bodies.chain(ties.pairs()) {
+        let (one, other) = (find(&mut leaders, node), find(&mut leaders, other));
+        leaders[one.max(other)] = one.min(other);
     }
     let mut islands: Vec<Island> = Vec::new();
     let mut places = vec![0; nodes];
     for node in 0..nodes {
-        let leader = find(&leaders, node);
+        let leader = find(&mut leaders, node);
         if leader == node {
             places[node] = islands.len();
             islands.push(Island::empty());

@@ -1,15 +1,15 @@
 //! From the validated model to the engine's system and initial state.
 
 use super::{
-    Coupling, Frame, Friction, Latency, Model, Motion, NodeShape, Rotation, Scheme, Solver, Surface,
-    SurfaceShape,
+    Anchor, Coupling, Frame, Friction, Joint, Latency, Model, Motion, Motor, NodeShape, Profile, Rotation,
+    Scheme, Solver, Surface, SurfaceShape,
 };
 use crate::engine::law::bristle::Bristle;
 use crate::engine::law::facets::Polygon;
 use crate::engine::{
     self, ContactMemory, ContactPair, ContactRecord, CouplingMode, CouplingState, FrictionLaw, Input,
-    NodeState, Orientation, Parameters, RotationState, Settings, SolverChoice, SolverSettings, State,
-    StepRecord, System, Trend,
+    JointState, NodeState, Orientation, Parameters, RotationState, Settings, SolverChoice, SolverSettings,
+    State, StepRecord, System, Ties, Trend,
 };
 use nalgebra::Vector3;
 
@@ -75,7 +75,7 @@ impl Model {
                 )
             })
             .collect();
-        System::new(settings, nodes, points, surfaces, contacts, couplings)
+        System::new(settings, nodes, points, surfaces, contacts, couplings, self.ties())
     }
 
     fn initial_state(&self, system: &System) -> State<f64> {
@@ -90,6 +90,8 @@ impl Model {
                 inertia: rotations().map(|rotation| Vector3::from(rotation.inertia)).collect(),
                 restitution: self.contacts.iter().map(|contact| contact.restitution).collect(),
                 mu: self.contacts.iter().map(|contact| contact.mu).collect(),
+                stiffness: self.springs.iter().map(|spring| spring.stiffness).collect(),
+                damping: self.springs.iter().map(|spring| spring.damping).collect(),
             },
             inputs: vec![Input::zero(); self.bodies().count()],
             torques: vec![Input::zero(); rotations().count()],
@@ -118,6 +120,11 @@ impl Model {
                 .bodies()
                 .filter_map(|body| body.mode.map(|mode| coupling_state(&body, &mode, gravity)))
                 .collect(),
+            joints: vec![JointState::new(); self.joints.len()],
+            drives: vec![
+                Input::zero();
+                self.joints.iter().filter(|joint| is_driven_by_master(joint)).count()
+            ],
             guesses: vec![
                 Vector3::zeros();
                 if system.needs_solver() { system.points_of_contacts() } else { 0 }
@@ -164,6 +171,26 @@ impl Model {
         })
     }
 
+    fn ties(&self) -> Ties {
+        let springs = self
+            .springs
+            .iter()
+            .map(|spring| engine::Spring { ends: spring.ends.map(engine_anchor), length: spring.length });
+        let joints = self.joints.iter().map(|joint| engine::Joint {
+            kind: joint.kind,
+            ends: joint.ends.map(|end| engine::JointEnd {
+                anchor: engine_anchor(end.anchor),
+                frame: Orientation { wxyz: end.frame },
+            }),
+            motor: joint
+                .motor
+                .as_ref()
+                .map(|motor| engine::Motor { drive: motor.drive, profile: motor.profile.clone() }),
+            friction: joint.friction,
+        });
+        Ties { springs: springs.collect(), joints: joints.collect() }
+    }
+
     /// A surface that moves goes through the origin of the body that carries it.
     fn engine_surfaces(&self) -> Vec<engine::Surface> {
         let mut bodies = self.nodes.len()..;
@@ -193,6 +220,14 @@ struct Body<'a> {
     rotation: Option<&'a Rotation>,
     /// None for one that the engine moves.
     mode: Option<CouplingMode>,
+}
+
+fn engine_anchor(anchor: Anchor) -> engine::Anchor {
+    engine::Anchor { node: anchor.node, place: Vector3::from(anchor.place) }
+}
+
+fn is_driven_by_master(joint: &Joint) -> bool {
+    matches!(joint.motor, Some(Motor { profile: Profile::Input(_), .. }))
 }
 
 fn engine_node(shape: engine::NodeShape) -> engine::Node {

@@ -14,7 +14,7 @@ mod structure;
 #[cfg(feature = "cli")]
 pub mod validate;
 
-pub use crate::engine::{Kinetic, Latency, Link};
+pub use crate::engine::{Drive, JointFriction, JointKind, Kinetic, Latency, Link, Profile};
 
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,10 @@ pub struct Model {
     pub surfaces: Vec<Surface>,
     /// Contacts, in file order, wildcards expanded.
     pub contacts: Vec<Contact>,
+    /// Springs, in file order.
+    pub springs: Vec<Spring>,
+    /// Joints, in file order.
+    pub joints: Vec<Joint>,
 }
 
 /// Default experiment.
@@ -266,4 +270,61 @@ pub enum Friction {
         /// Fixed-point iterations of the bounds.
         iterations: u32,
     },
+}
+
+/// A spring and damper.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spring {
+    /// Name, unique among nodes, surfaces, contacts, springs and joints.
+    pub name: String,
+    /// What it joins.
+    pub ends: [Anchor; 2],
+    /// Stiffness.
+    pub stiffness: f64,
+    /// Damping.
+    pub damping: f64,
+    /// Length at rest.
+    pub length: f64,
+}
+
+/// A place on a node, or of the ground.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Anchor {
+    /// Index of the node; none for the ground.
+    pub node: Option<usize>,
+    /// In the frame of the node; on the ground, in the world's.
+    pub place: [f64; 3],
+}
+
+/// A joint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Joint {
+    /// Name, unique among nodes, surfaces, contacts, springs and joints.
+    pub name: String,
+    /// Which motion it leaves.
+    pub kind: JointKind,
+    /// What it joins.
+    pub ends: [JointEnd; 2],
+    /// What drives it.
+    pub motor: Option<Motor>,
+    /// Friction in it.
+    pub friction: Option<JointFriction>,
+}
+
+/// One side of a joint.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JointEnd {
+    /// Where it is.
+    pub anchor: Anchor,
+    /// Frame of the joint in that of the node, a unit quaternion `w x y z`; its third axis is that of the joint.
+    pub frame: [f64; 4],
+}
+
+/// What drives a joint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Motor {
+    /// What is prescribed.
+    pub drive: Drive,
+    /// As which function of time.
+    pub profile: Profile,
 }

@@ -59,6 +59,8 @@ pub(super) fn validate(file: &ModelFile) -> Result<Model, Vec<Problem>> {
         experiment: Experiment { stop: file.experiment.stop, step: file.experiment.step },
         engine: validator.engine(file),
         contacts: validator.contacts(file),
+        springs: Vec::new(),
+        joints: Vec::new(),
         nodes,
         surfaces,
     };

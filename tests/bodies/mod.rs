@@ -7,7 +7,7 @@ use contact_fmu::engine::{
     ContactMemory, ContactPair, ContactRecord, Coupling, CouplingMode, CouplingState, Dual, FrictionLaw,
     Input, Kinetic, Latency, Motion, Node, NodeShape, NodeState, Orientation, Parameters, Quality,
     RotationState, Scalar, Scheme, Settings, SolverChoice, SolverSettings, State, StepRecord, Surface,
-    SurfaceShape, System, Workspace, advance,
+    SurfaceShape, System, Ties, Workspace, advance,
 };
 use nalgebra::Vector3;
 
@@ -54,6 +54,8 @@ impl Scene {
                     inertia: Vec::new(),
                     restitution: Vec::new(),
                     mu: Vec::new(),
+                    stiffness: Vec::new(),
+                    damping: Vec::new(),
                 },
                 inputs: Vec::new(),
                 torques: Vec::new(),
@@ -63,6 +65,8 @@ impl Scene {
                 contacts: Vec::new(),
                 memories: Vec::new(),
                 couplings: Vec::new(),
+                joints: Vec::new(),
+                drives: Vec::new(),
                 guesses: Vec::new(),
                 step: StepRecord::none(),
             },
@@ -220,8 +224,15 @@ impl Scene {
     /// The system and its initial state.
     pub fn build(mut self) -> Simulation {
         self.state.memories = vec![ContactMemory::none(); self.memories];
-        let system =
-            System::new(self.settings, self.nodes, self.points, self.surfaces, self.contacts, self.couplings);
+        let system = System::new(
+            self.settings,
+            self.nodes,
+            self.points,
+            self.surfaces,
+            self.contacts,
+            self.couplings,
+            Ties::default(),
+        );
         self.state.guesses = vec![Vector3::zeros(); system.points_of_contacts()];
         let workspace = Workspace::new(&system);
         Simulation { system, state: self.state, workspace }
