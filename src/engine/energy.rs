@@ -1,16 +1,22 @@
-//! Mechanical energy: `sum 1/2 m v.v + 1/2 w.I w - m g.r`. Motion that is prescribed, of an infinite mass or moment
-//! of inertia, has none.
+//! Mechanical energy: `sum 1/2 m v.v + 1/2 w.I w - m g.r + 1/2 k (l - L)^2`. Motion that is prescribed, of an infinite
+//! mass or moment of inertia, has none.
 
+use super::contact::pose;
 use super::scalar::Scalar;
 use super::state::State;
+use super::system::System;
 
-/// Kinetic and gravitational energy of all nodes.
-pub fn mechanical_energy<S: Scalar>(state: &State<S>) -> S {
+/// Kinetic and potential energy of all nodes and springs.
+pub fn mechanical_energy<S: Scalar>(system: &System, state: &State<S>) -> S {
+    kinetic_energy(state) + potential_energy(system, state)
+}
+
+/// Energy of motion of all nodes.
+pub fn kinetic_energy<S: Scalar>(state: &State<S>) -> S {
     let mut energy = S::zero();
     for (node, &mass) in state.nodes.iter().zip(&state.parameters.mass) {
         if mass.value().is_finite() {
-            let kinetic = node.velocity.dot(&node.velocity) * S::from(0.5);
-            energy += mass * (kinetic - state.parameters.gravity.dot(&node.position));
+            energy += mass * node.velocity.dot(&node.velocity) * S::from(0.5);
         }
     }
     for (rotation, inertia) in state.rotations.iter().zip(&state.parameters.inertia) {
@@ -20,6 +26,21 @@ pub fn mechanical_energy<S: Scalar>(state: &State<S>) -> S {
                 energy += spin * spin * moment * S::from(0.5);
             }
         }
+    }
+    energy
+}
+
+/// Energy of all nodes in the field of gravity, and of all springs.
+pub fn potential_energy<S: Scalar>(system: &System, state: &State<S>) -> S {
+    let mut energy = S::zero();
+    for (node, &mass) in state.nodes.iter().zip(&state.parameters.mass) {
+        if mass.value().is_finite() {
+            energy -= mass * state.parameters.gravity.dot(&node.position);
+        }
+    }
+    for (spring, &stiffness) in system.ties.springs.iter().zip(&state.parameters.stiffness) {
+        let [one, other] = spring.ends.map(|end| end.in_world(|node| pose(system, state, node)));
+        energy += spring.energy(stiffness, &(other - one));
     }
     energy
 }

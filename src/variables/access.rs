@@ -50,7 +50,7 @@ pub fn get_real<S: Scalar>(slot: Slot, system: &System, state: &State<S>) -> S {
         Slot::ContactMu { contact } => state.parameters.mu[contact],
         Slot::Residual => S::from(state.step.residual),
         Slot::Penetration => state.step.penetration,
-        Slot::Energy => engine::mechanical_energy(state),
+        Slot::Energy => engine::mechanical_energy(system, state),
         Slot::Dissipated => state.step.dissipated,
         Slot::Gravity { axis } => state.parameters.gravity[axis],
         Slot::EngineStep => S::from(state.parameters.step),

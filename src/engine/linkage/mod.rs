@@ -8,14 +8,20 @@
 //! `p` of the contacts. The matrix is sparse, in blocks of three ([`factor`]), and solved once for free motion and
 //! once a contact for how it yields; joints are bilateral rows of it. [Fancello 2012, 3.1; Peiret 2016, eq. 30]
 
+mod assembly;
 mod factor;
 pub mod joint;
+pub mod motor;
 mod pattern;
 pub mod spring;
 
-pub use joint::{Drive, Joint, JointEnd, JointFriction, JointKind, JointState, Motor, Profile};
+pub use assembly::{Configuration, Scratch, Stiffening};
+pub use joint::{Joint, JointEnd, JointFriction, JointKind, JointState};
+pub use motor::{Drive, Motor, Profile};
 pub use spring::Spring;
 
+use super::geometry::Pose;
+use super::scalar::Scalar;
 use super::system::{Island, Node};
 use nalgebra::Vector3;
 use pattern::{Entry, Pattern};
@@ -28,6 +34,17 @@ pub struct Anchor {
     pub node: Option<usize>,
     /// In the frame of the node; on the ground, in the world's.
     pub place: Vector3<f64>,
+}
+
+impl Anchor {
+    /// Where it is, with nodes at their poses.
+    pub fn in_world<S: Scalar>(&self, pose: impl FnOnce(usize) -> Pose<S>) -> Vector3<S> {
+        let place = self.place.map(S::from);
+        match self.node.map(pose) {
+            None => place,
+            Some(pose) => pose.position + pose.orientation.to_world(&place),
+        }
+    }
 }
 
 /// All springs and joints of a system.
@@ -81,6 +98,8 @@ pub type Blocks = [Option<usize>; 4];
 /// Where a spring is in the linear system.
 #[derive(Clone, Copy, Debug)]
 pub struct SpringPlace {
+    /// What it joins, by place among the island's nodes.
+    pub ends: [Option<usize>; 2],
     /// Blocks that it acts on.
     pub blocks: Blocks,
     /// Entries between them, where both are there: row by row, the column before the row.
@@ -90,6 +109,8 @@ pub struct SpringPlace {
 /// Where rows of a joint are in the linear system.
 #[derive(Clone, Copy, Debug)]
 pub struct JointPlace {
+    /// What they join, by place among the island's nodes.
+    pub ends: [Option<usize>; 2],
     /// Their own block.
     pub block: usize,
     /// Blocks that they act on.
@@ -137,6 +158,9 @@ impl Linkage {
             places.push(place);
         }
         let late = count.start;
+        let local: BTreeMap<usize, usize> =
+            island.nodes.iter().enumerate().map(|(place, &node)| (node, place)).collect();
+        let locals = |ends: [Anchor; 2]| ends.map(|end| end.node.map(|node| local[&node]));
         let blocks = |ends: [Anchor; 2]| -> Blocks {
             let [one, other] = ends.map(|end| end.node.map(|node| by_node[&node]));
             [
@@ -153,7 +177,9 @@ impl Linkage {
             .map(|&joint| {
                 let joint = &ties.joints[joint];
                 let blocks = blocks(joint.ends.map(|end| end.anchor));
-                let can_turn = blocks[1].is_some() || blocks[3].is_some();
+                // A point mass has no orientation that could be held.
+                let has_orientation = |end: usize| blocks[2 * end].is_none() || blocks[2 * end + 1].is_some();
+                let can_turn = has_orientation(0) && has_orientation(1);
                 let [moves, turns] = joint.held();
                 let mut rows =
                     |held: bool| held.then(|| (count.next().expect("there are enough numbers"), blocks));
@@ -171,7 +197,9 @@ impl Linkage {
         let pattern = Pattern::new(count.start, late, pairs.into_iter());
         let spring_places = spring_blocks
             .into_iter()
-            .map(|blocks| SpringPlace {
+            .zip(&springs)
+            .map(|(blocks, &spring)| SpringPlace {
+                ends: locals(ties.springs[spring].ends),
                 blocks,
                 entries: std::array::from_fn(|row| {
                     std::array::from_fn(|column| {
@@ -183,9 +211,11 @@ impl Linkage {
             .collect();
         let joint_places = joint_blocks
             .into_iter()
-            .map(|rows| {
+            .zip(&joints)
+            .map(|(rows, &joint)| {
                 rows.map(|rows| {
                     rows.map(|(block, blocks)| JointPlace {
+                        ends: locals(ties.joints[joint].ends.map(|end| end.anchor)),
                         block,
                         blocks,
                         entries: blocks.map(|other| other.map(|other| pattern.entry(block, other))),
@@ -194,6 +224,13 @@ impl Linkage {
             })
             .collect();
         Linkage { springs, joints, places, spring_places, joint_places, pattern }
+    }
+
+    /// Blocks of a node of the island.
+    #[inline]
+    pub fn place_of(&self, node: usize) -> &Place {
+        let place = self.places.binary_search_by_key(&node, |place| place.node);
+        &self.places[place.expect("asked of nodes of the island only")]
     }
 
     /// Whether it has joints, whose places are to be kept.
