@@ -10,10 +10,12 @@
 
 mod factor;
 pub mod joint;
+mod output;
 mod pattern;
 pub mod spring;
 
 pub use joint::{Drive, Joint, JointEnd, JointFriction, JointKind, JointState, Motor, Profile};
+pub use output::{JointMotion, joint_motion, spring_energy, spring_length, spring_tension};
 pub use spring::Spring;
 
 use super::system::{Island, Node};
