@@ -1345,7 +1345,7 @@ fn entry_names() {
             18,
             "name = \"ball\"",
             "\"ball\"",
-            "nodes, surfaces and contacts share their names"
+            "nodes, surfaces, contacts, springs and joints share their names"
         )
     );
     let text = error(&format!("{MINIMAL}name = \"floor\"\n"));

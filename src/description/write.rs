@@ -232,6 +232,11 @@ impl Knowns {
                 | Slot::AppliedTorque { coupling, .. } => {
                     knowns.inputs[islands[system.couplings[coupling].node]].push(position);
                 }
+                Slot::JointDrive { joint, .. } => {
+                    let ends = system.ties.joints[joint].ends.iter();
+                    let node = ends.filter_map(|end| end.anchor.node).next();
+                    knowns.inputs[islands[node.expect("a joint has a node")]].push(position);
+                }
                 Slot::NodePosition { node, .. } | Slot::NodeOrientation { node, .. }
                     if variable.initial == Some(Initial::Exact) =>
                 {
@@ -241,6 +246,7 @@ impl Knowns {
                 Slot::NodeVelocity { .. }
                 | Slot::NodeAngularVelocity { .. }
                 | Slot::NodeMass { .. }
+                | Slot::SpringStiffness { .. }
                 | Slot::Gravity { .. }
                     if variable.initial == Some(Initial::Exact) =>
                 {
@@ -277,7 +283,7 @@ impl Knowns {
                 Some(bodies.into_iter().flatten().flat_map(|body| &self.starts[body]).copied().collect())
             }
             _ if is_coupled => None,
-            Slot::Energy => Some(self.energy.clone()),
+            Slot::KineticEnergy | Slot::PotentialEnergy | Slot::Energy => Some(self.energy.clone()),
             _ if variable.variability == Variability::Discrete => Some(Vec::new()),
             _ => None,
         }

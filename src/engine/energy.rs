@@ -1,7 +1,7 @@
 //! Mechanical energy: `sum 1/2 m v.v + 1/2 w.I w - m g.r + 1/2 k (l - L)^2`. Motion that is prescribed, of an infinite
 //! mass or moment of inertia, has none.
 
-use super::contact::pose;
+use super::linkage::spring_energy;
 use super::scalar::Scalar;
 use super::state::State;
 use super::system::System;
@@ -38,9 +38,8 @@ pub fn potential_energy<S: Scalar>(system: &System, state: &State<S>) -> S {
             energy -= mass * state.parameters.gravity.dot(&node.position);
         }
     }
-    for (spring, &stiffness) in system.ties.springs.iter().zip(&state.parameters.stiffness) {
-        let [one, other] = spring.ends.map(|end| end.in_world(|node| pose(system, state, node)));
-        energy += spring.energy(stiffness, &(other - one));
+    for spring in 0..system.ties.springs.len() {
+        energy += spring_energy(system, state, spring);
     }
     energy
 }

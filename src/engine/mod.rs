@@ -25,15 +25,15 @@ pub use coupling::{
     Coupling, CouplingMode, CouplingState, Diagnosis, Kinetic, Latency, Link, Motion, Twist, Wrench,
     couple_initially,
 };
-pub use energy::mechanical_energy;
+pub use energy::{kinetic_energy, mechanical_energy, potential_energy};
 pub use geometry::{NodeShape, Surface, SurfaceShape};
 pub use initial::{
     GivenFault, ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, StartFault, check_given, check_start,
     scale_given, take_given_motion,
 };
 pub use linkage::{
-    Anchor, Drive, Joint, JointEnd, JointFriction, JointKind, JointState, Linkage, Motor, Profile, Spring,
-    Ties,
+    Anchor, Drive, Joint, JointEnd, JointFriction, JointKind, JointMotion, JointState, Linkage, Motor,
+    Profile, Spring, Ties, joint_motion, spring_length, spring_tension,
 };
 pub use problem::block_matrix::{Block, BlockMatrix};
 pub use problem::boxed::BoxedProblem;

@@ -148,6 +148,12 @@ pub(super) struct ModelFile {
     /// Contacts: which nodes can touch which surfaces, and how.
     #[serde(default)]
     pub contact: Vec<ContactEntry>,
+    /// Springs and dampers between nodes that the FMU moves, or between such a node and the ground.
+    #[serde(default)]
+    pub spring: Vec<SpringEntry>,
+    /// Joints between nodes that the FMU moves, or between such a node and the ground.
+    #[serde(default)]
+    pub joint: Vec<JointEntry>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -263,7 +269,7 @@ pub(super) enum SolverName {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NodeEntry {
-    /// String, required: letters, digits and _, unique among nodes, surfaces and contacts.
+    /// String, required: letters, digits and _, unique among nodes, surfaces, contacts, springs and joints.
     #[schemars(with = "String")]
     pub name: Spanned<String>,
     /// String, default "kinetic": who moves the node.
@@ -395,7 +401,7 @@ pub(super) enum NodeShapeEntry {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SurfaceEntry {
-    /// String, required: letters, digits and _, unique among nodes, surfaces and contacts.
+    /// String, required: letters, digits and _, unique among nodes, surfaces, contacts, springs and joints.
     #[schemars(with = "String")]
     pub name: Spanned<String>,
     /// Table, required: shape of the surface.
@@ -459,7 +465,7 @@ pub(super) enum MotionName {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ContactEntry {
-    /// String, default the two names joined by _: letters, digits and _, unique among nodes, surfaces and contacts.
+    /// String, default the two names joined by _: letters, digits and _, unique among nodes, surfaces, contacts, springs and joints.
     #[schemars(with = "Option<String>")]
     pub name: Option<Spanned<String>>,
     /// Two names, required: a node and a surface; "*" stands for every node or every surface.
@@ -531,6 +537,210 @@ pub(super) enum FrictionEntry {
     },
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SpringEntry {
+    /// String, required: letters, digits and _, unique among nodes, surfaces, contacts, springs and joints.
+    #[schemars(with = "String")]
+    pub name: Spanned<String>,
+    /// Two names, required: nodes with coupling "owned"; "ground" stands for the fixed frame.
+    #[schemars(with = "[String; 2]")]
+    pub between: Spanned<[Spanned<String>; 2]>,
+    /// Number from 0 up in N/m, required: stiffness.
+    #[schemars(range(min = 0.0))]
+    pub stiffness: f64,
+    /// Number from 0 up in N.s/m, default 0.0: coefficient of the damper.
+    #[serde(default)]
+    #[schemars(range(min = 0.0))]
+    pub damping: f64,
+    /// Number from 0 up in m, default 0.0: length at rest.
+    #[serde(default)]
+    #[schemars(range(min = 0.0))]
+    pub length: f64,
+    /// Two points of three numbers in m, default the centres of the nodes and the origin of the ground: the ends, each in the frame of its node or, on the ground, in the world's.
+    #[schemars(with = "Option<[[f64; 3]; 2]>")]
+    pub anchors: Option<Spanned<[[f64; 3]; 2]>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(transform = exactly_one_kind)]
+pub(super) struct JointEntry {
+    /// String, required: letters, digits and _, unique among nodes, surfaces, contacts, springs and joints.
+    #[schemars(with = "String")]
+    pub name: Spanned<String>,
+    /// Two names, required: nodes with coupling "owned"; "ground" stands for the fixed frame.
+    #[schemars(with = "[String; 2]")]
+    pub between: Spanned<[Spanned<String>; 2]>,
+    /// Table with axis and position: the ends turn about the axis.
+    #[schemars(with = "Option<AxisEntry>")]
+    pub revolute: Option<Spanned<AxisEntry>>,
+    /// Table with axis and position: the ends turn about the axis and slide along it.
+    #[schemars(with = "Option<AxisEntry>")]
+    pub cylindrical: Option<Spanned<AxisEntry>>,
+    /// Table with position: the ends turn about the position.
+    #[schemars(with = "Option<PlaceEntry>")]
+    pub spherical: Option<Spanned<PlaceEntry>>,
+    /// Table with axis and position: the ends slide along the axis.
+    #[schemars(with = "Option<AxisEntry>")]
+    pub prismatic: Option<Spanned<AxisEntry>>,
+    /// Table, may be empty: the ends do not move against each other.
+    #[schemars(with = "Option<FixedEntry>")]
+    pub fixed: Option<Spanned<FixedEntry>>,
+    /// Table, may be empty: the ends keep their distance.
+    #[schemars(with = "Option<DistanceEntry>")]
+    pub distance: Option<Spanned<DistanceEntry>>,
+    /// Table, default none, for revolute, cylindrical and prismatic only: friction in the joint.
+    #[schemars(with = "Option<JointFrictionEntry>")]
+    pub friction: Option<Spanned<JointFrictionEntry>>,
+    /// Table with rate or position, default none, for revolute and prismatic only: what a motor makes of the angle or distance, which starts at 0.
+    #[schemars(with = "Option<DriveEntry>")]
+    pub drive: Option<Spanned<DriveEntry>>,
+}
+
+/// Keys of a joint of which it has exactly one.
+const JOINT_KINDS: [&str; 6] = ["revolute", "cylindrical", "spherical", "prismatic", "fixed", "distance"];
+
+fn exactly_one_kind(schema: &mut Schema) {
+    let kinds = JOINT_KINDS.map(|kind| serde_json::json!({ "required": [kind] }));
+    schema.insert("oneOf".to_owned(), kinds.to_vec().into());
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AxisEntry {
+    /// Three numbers, required: direction of the axis at the start, in world components; it is scaled to length 1.
+    #[schemars(with = "[f64; 3]")]
+    pub axis: Spanned<[f64; 3]>,
+    /// Three numbers in m, required: place of the joint at the start, in world components.
+    #[schemars(with = "[f64; 3]")]
+    pub position: Spanned<[f64; 3]>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PlaceEntry {
+    /// Three numbers in m, required: place of the joint at the start, in world components.
+    #[schemars(with = "[f64; 3]")]
+    pub position: Spanned<[f64; 3]>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FixedEntry {
+    /// Three numbers in m, default the centre of the second node, or of the first if the second is the ground: place of the joint at the start, in world components.
+    pub position: Option<[f64; 3]>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DistanceEntry {
+    /// Number above 0 in m, default the distance at the start, which it must agree with: distance of the ends.
+    #[schemars(with = "Option<f64>", extend("exclusiveMinimum" = 0.0))]
+    pub length: Option<Spanned<f64>>,
+    /// Two points of three numbers in m, default the centres of the nodes and the origin of the ground: the ends, each in the frame of its node or, on the ground, in the world's.
+    #[schemars(with = "Option<[[f64; 3]; 2]>")]
+    pub anchors: Option<Spanned<[[f64; 3]; 2]>>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct JointFrictionEntry {
+    /// Number from 0 up, required: friction coefficient up to the threshold.
+    #[schemars(range(min = 0.0))]
+    pub mu_static: f64,
+    /// Number from 0 up to mu_static, required: friction coefficient above the threshold.
+    #[schemars(range(min = 0.0))]
+    pub mu_kinetic: f64,
+    /// Number above 0 in m, required for revolute and cylindrical, without meaning for prismatic: radius of the pin.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    pub radius: Option<f64>,
+    /// Number above 0 in m, required: from the place of the joint to either end of its bearing, along the axis.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    pub half_length: f64,
+    /// Number above 0 in m/s, default 1e-3: sliding speed up to which mu_static counts.
+    #[serde(default = "default_joint_threshold")]
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    pub threshold: f64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) enum DriveEntry {
+    /// The rate: rad/s for revolute, m/s for prismatic.
+    Rate(ProfileEntry),
+    /// The angle in rad for revolute, the distance in m for prismatic; both start at 0.
+    Position(ProfileEntry),
+}
+
+/// A function of time.
+#[derive(Clone, Deserialize)]
+#[serde(untagged)]
+pub(super) enum ProfileEntry {
+    Word(ProfileWord),
+    Constant(f64),
+    Shape(ProfileShapeEntry),
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ProfileWord {
+    Input,
+}
+
+impl JsonSchema for ProfileEntry {
+    fn schema_name() -> Cow<'static, str> {
+        "Profile".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "\"input\" for an FMU input, a number, or a table with sine, ramp or table",
+            "anyOf": [
+                { "const": "input" },
+                { "type": "number" },
+                generator.subschema_for::<ProfileShapeEntry>(),
+            ],
+        })
+    }
+}
+
+#[derive(Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) enum ProfileShapeEntry {
+    /// offset + amplitude sin(2 pi frequency t + phase).
+    Sine {
+        /// Number, required: amplitude.
+        amplitude: f64,
+        /// Number from 0 up in Hz, required: frequency.
+        #[schemars(range(min = 0.0))]
+        frequency: f64,
+        /// Number in rad, default 0.0: phase.
+        #[serde(default)]
+        phase: f64,
+        /// Number, default 0.0: mean.
+        #[serde(default)]
+        offset: f64,
+    },
+    /// From one value to another along half a cosine.
+    Ramp {
+        /// Number, required: value before.
+        from: f64,
+        /// Number, required: value after.
+        to: f64,
+        /// Number in s, required: when it begins.
+        start: f64,
+        /// Number above 0 in s, required: how long it takes.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        duration: f64,
+    },
+    /// Straight lines between points.
+    Table(
+        /// Points of two numbers, required: time in s and value, in the order of time; the first and the last value hold beyond them.
+        Vec<[f64; 2]>,
+    ),
+}
+
 fn default_facets() -> u32 {
     16
 }
@@ -541,4 +751,8 @@ fn default_aligned() -> bool {
 
 fn default_threshold() -> f64 {
     0.01
+}
+
+fn default_joint_threshold() -> f64 {
+    1e-3
 }

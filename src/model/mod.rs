@@ -109,7 +109,7 @@ pub enum Solver {
 /// A point mass or rigid body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
-    /// Name, unique among nodes, surfaces and contacts.
+    /// Name, unique among nodes, surfaces, contacts, springs and joints.
     pub name: String,
     /// Who moves it.
     pub coupling: Coupling,
@@ -181,7 +181,7 @@ pub enum NodeShape {
 /// A surface.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Surface {
-    /// Name, unique among nodes, surfaces and contacts.
+    /// Name, unique among nodes, surfaces, contacts, springs and joints.
     pub name: String,
     /// Shape.
     pub shape: SurfaceShape,
@@ -226,7 +226,7 @@ pub enum SurfaceShape {
 /// A contact between a node and a surface.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contact {
-    /// Name, unique among nodes, surfaces and contacts.
+    /// Name, unique among nodes, surfaces, contacts, springs and joints.
     pub name: String,
     /// Index of the node.
     pub node: usize,

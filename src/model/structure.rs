@@ -8,7 +8,6 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 /// Keys and values of the model file that are planned but not in this version, by the table or key they belong to.
 const PLANNED: &[(&str, &[&str])] = &[
-    ("", &["spring", "joint"]),
     ("[engine]", &["rho", "alpha"]),
     ("[engine].scheme", &["multistep", "hht"]),
     ("[[node]].shape", &["capsule", "hull"]),
@@ -116,6 +115,9 @@ impl Checker<'_> {
         if let Some(allowed) = schema["enum"].as_array() {
             return self.one_of(value, span, allowed, schema, place);
         }
+        if let Some(options) = schema["anyOf"].as_array() {
+            return self.any_of(value, span, options, schema, place);
+        }
         match (schema["type"].as_str(), value) {
             _ if !choices.is_empty() => match value {
                 DeValue::String(text) => self.choice(text, span, &choices, place),
@@ -150,6 +152,43 @@ impl Checker<'_> {
         for key in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             if !table.iter().any(|(written, _)| written.get_ref() == key) {
                 self.missing_key(key, span.clone(), &schema["properties"][key], place);
+            }
+        }
+        let exclusive: Vec<&str> = alternatives(schema);
+        let written: Vec<Range<usize>> = table
+            .keys()
+            .filter(|key| exclusive.contains(&key.get_ref().as_ref()))
+            .map(|key| key.span())
+            .collect();
+        if let (false, Some(whole)) = (exclusive.is_empty() || written.len() == 1, span) {
+            let message =
+                format!("{} must have exactly one of these keys, found {}", place.name(), written.len());
+            let span = written.into_iter().max_by_key(|span| span.start).unwrap_or(whole);
+            self.problems.push(Problem::at(span, message).hint(suggestion("", &exclusive, "`", "they are")));
+        }
+    }
+
+    /// A string, a number or a table, as the options say.
+    fn any_of(
+        &mut self,
+        value: &DeValue,
+        span: Range<usize>,
+        options: &[Value],
+        schema: &Value,
+        place: &Place,
+    ) {
+        let words: Vec<&str> = options.iter().filter_map(|option| option["const"].as_str()).collect();
+        let option = options.iter().find(|option| match value {
+            DeValue::Integer(_) | DeValue::Float(_) => option["type"] == "number",
+            DeValue::Table(_) => option["oneOf"].is_array(),
+            _ => false,
+        });
+        match (value, option) {
+            (DeValue::String(text), _) => self.choice(text, span, &words, place),
+            (_, Some(option)) => self.value(value, span, option, place),
+            (_, None) => {
+                let message = format!("{} cannot be {}", place.name(), found(value));
+                self.report(span, message, schema);
             }
         }
     }
@@ -319,6 +358,12 @@ impl Checker<'_> {
 
 fn property_names(schema: &Value) -> Vec<&str> {
     schema["properties"].as_object().into_iter().flat_map(|names| names.keys().map(String::as_str)).collect()
+}
+
+/// The keys of which a table must have exactly one; empty where there is no such rule.
+fn alternatives(schema: &Value) -> Vec<&str> {
+    let alternatives = schema["oneOf"].as_array().into_iter().flatten();
+    alternatives.filter_map(|alternative| alternative["required"][0].as_str()).collect()
 }
 
 /// The strings that a schema allows; empty when it is not a choice between strings.

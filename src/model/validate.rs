@@ -1,6 +1,9 @@
-//! The rules that concern several keys of a model file, each once: names, contact pairs, normals, initial gaps.
+//! The rules that concern several keys of a model file, each once: names, contact pairs, normals, initial gaps, ties.
 
 mod coupling;
+mod joint;
+mod spring;
+mod tie;
 
 use super::diagnostics::{Problem, nearest};
 use super::file::{
@@ -14,7 +17,7 @@ use super::{
 use crate::engine::law::bristle::{self, Bristle};
 use crate::engine::{MAX_SUBSTEPS, ORIENTATION_TOLERANCE, Orientation, START_PENETRATION_TOLERANCE, gap};
 use nalgebra::{Vector3, Vector4};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 use toml::Spanned;
 
@@ -51,7 +54,7 @@ fn is_identifier(name: &str) -> bool {
 /// The model that a file means, or everything wrong with it.
 pub(super) fn validate(file: &ModelFile) -> Result<Model, Vec<Problem>> {
     let mut validator = Validator::default();
-    let nodes = file.node.iter().map(|entry| validator.node(entry, file.engine.scheme)).collect();
+    let nodes: Vec<Node> = file.node.iter().map(|entry| validator.node(entry, file.engine.scheme)).collect();
     let surfaces = file.surface.iter().map(|entry| validator.surface(entry, file.engine.scheme)).collect();
     let model = Model {
         name: validator.model_name(&file.model.name),
@@ -59,8 +62,8 @@ pub(super) fn validate(file: &ModelFile) -> Result<Model, Vec<Problem>> {
         experiment: Experiment { stop: file.experiment.stop, step: file.experiment.step },
         engine: validator.engine(file),
         contacts: validator.contacts(file),
-        springs: Vec::new(),
-        joints: Vec::new(),
+        springs: validator.springs(file, &nodes),
+        joints: validator.joints(file, &nodes),
         nodes,
         surfaces,
     };
@@ -68,6 +71,7 @@ pub(super) fn validate(file: &ModelFile) -> Result<Model, Vec<Problem>> {
         validator.problems.push(Problem::of_file("the model has no node").hint("add a [[node]]"));
     }
     validator.solver_fits(file, &model);
+    validator.joints_can_start(file, &model);
     if !model.engine.allow_initial_penetration {
         validator.starts_outside(file, &model);
     }
@@ -78,7 +82,8 @@ pub(super) fn validate(file: &ModelFile) -> Result<Model, Vec<Problem>> {
 struct Validator<'a> {
     problems: Vec<Problem>,
     names: HashMap<&'a str, Named>,
-    contact_names: HashSet<String>,
+    /// Names of contacts, springs and joints, and which of these they are.
+    other_names: HashMap<String, &'static str>,
     node_count: usize,
     surface_count: usize,
 }
@@ -353,16 +358,22 @@ impl<'a> Validator<'a> {
     /// Checks the name of a node or surface and makes it known.
     fn declare(&mut self, name: &'a Spanned<String>, named: Named) {
         self.entry_name(name);
-        if let Some(previous) = self.names.get(name.get_ref().as_str()) {
-            let kind = match previous {
-                Named::Node(_) => "node",
-                Named::Surface(_) => "surface",
-            };
-            let message = format!("the name `{}` is already taken by a {kind}", name.get_ref());
-            self.problems.push(Problem::at(name.span(), message).hint(UNIQUE_NAMES));
-        } else {
+        if !self.is_taken(name.get_ref(), name.span(), UNIQUE_NAMES) {
             self.names.insert(name.get_ref(), named);
         }
+    }
+
+    /// Whether a name stands for something already, which is a problem.
+    fn is_taken(&mut self, name: &str, span: Range<usize>, hint: &str) -> bool {
+        let kind = match (self.names.get(name), self.other_names.get(name)) {
+            (Some(Named::Node(_)), _) => "node",
+            (Some(Named::Surface(_)), _) => "surface",
+            (None, Some(kind)) => kind,
+            (None, None) => return false,
+        };
+        let message = format!("the name `{name}` is already taken by a {kind}");
+        self.problems.push(Problem::at(span, message).hint(hint));
+        true
     }
 
     fn entry_name(&mut self, name: &Spanned<String>) {
@@ -518,19 +529,9 @@ impl<'a> Validator<'a> {
                 (format!("{node}_{surface}"), entry.between.span())
             }
         };
-        let taken_by = match (self.names.get(name.as_str()), self.contact_names.contains(&name)) {
-            (Some(Named::Node(_)), _) => Some("node"),
-            (Some(Named::Surface(_)), _) => Some("surface"),
-            (None, true) => Some("contact"),
-            (None, false) => None,
-        };
-        if let Some(kind) = taken_by {
-            let hint = if given_name.is_some() { UNIQUE_NAMES } else { "give this contact a `name`" };
-            self.problems.push(
-                Problem::at(span, format!("the name `{name}` is already taken by a {kind}")).hint(hint),
-            );
-        }
-        self.contact_names.insert(name.clone());
+        let hint = if given_name.is_some() { UNIQUE_NAMES } else { "give this contact a `name`" };
+        self.is_taken(&name, span, hint);
+        self.other_names.insert(name.clone(), "contact");
         let (friction, mu) = self.friction(file, entry, node);
         let normal_stiffness =
             entry.normal_stiffness.as_ref().map_or(f64::INFINITY, |given| *given.get_ref());
@@ -647,7 +648,7 @@ struct Claim {
     named: usize,
 }
 
-const UNIQUE_NAMES: &str = "nodes, surfaces and contacts share their names";
+const UNIQUE_NAMES: &str = "nodes, surfaces, contacts, springs and joints share their names";
 
 /// The initial normal of a surface.
 fn outward(surface: &Surface) -> [f64; 3] {

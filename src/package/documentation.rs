@@ -1,7 +1,7 @@
 //! `documentation/index.html`: what the model is, what its variables mean, how to run it.
 
 use crate::description::write::GENERATION_TOOL;
-use crate::model::{Coupling, Latency, Model, Motion, NodeShape, SurfaceShape};
+use crate::model::{Anchor, Coupling, Drive, JointKind, Latency, Model, Motion, NodeShape, SurfaceShape};
 use crate::variables::{Causality, Kind, Variability, Variable};
 use quick_xml::escape::escape;
 use std::fmt::Display;
@@ -17,6 +17,8 @@ pub fn page(model: &Model, variables: &[Variable]) -> String {
         nodes(model),
         surfaces(model),
         contacts(model),
+        springs(model),
+        joints(model),
         engine(model),
         variable_table(variables),
     ];
@@ -27,7 +29,7 @@ fn introduction(model: &Model) -> String {
     format!(
         "<h1>{}</h1>\n<p>{}</p>\n\
          <p>An FMI 2.0 co-simulation FMU made by {}: point masses and rigid bodies under gravity and external forces, with hard \
-         unilateral contacts (impact with restitution, Coulomb friction). All values are in SI units.</p>",
+         unilateral contacts (impact with restitution, Coulomb friction), springs and joints. All values are in SI units.</p>",
         escape(model.name.as_str()),
         escape(model.description.as_str()),
         escape(GENERATION_TOOL),
@@ -170,6 +172,56 @@ fn contacts(model: &Model) -> String {
         ]
     });
     section("Contacts", ["Name", "Node", "Surface", "Restitution", "Friction"], rows)
+}
+
+fn springs(model: &Model) -> String {
+    if model.springs.is_empty() {
+        return String::new();
+    }
+    let rows = model.springs.iter().map(|spring| {
+        let [first, second] = spring.ends.map(|end| end_text(model, end));
+        [
+            code(&spring.name),
+            first,
+            second,
+            format!("{:?} N/m", spring.stiffness),
+            format!("{:?} N.s/m", spring.damping),
+            format!("{:?} m", spring.length),
+        ]
+    });
+    section("Springs", ["Name", "From", "To", "Stiffness", "Damping", "Length at rest"], rows)
+}
+
+fn joints(model: &Model) -> String {
+    if model.joints.is_empty() {
+        return String::new();
+    }
+    let rows = model.joints.iter().map(|joint| {
+        let kind = match joint.kind {
+            JointKind::Revolute => "revolute".to_owned(),
+            JointKind::Cylindrical => "cylindrical".to_owned(),
+            JointKind::Spherical => "spherical".to_owned(),
+            JointKind::Prismatic => "prismatic".to_owned(),
+            JointKind::Fixed => "fixed".to_owned(),
+            JointKind::Distance { length } => format!("distance, {length:?} m"),
+        };
+        let motor = joint.motor.as_ref().map_or("none", |motor| match motor.drive {
+            Drive::Rate => "rate",
+            Drive::Position => "position",
+        });
+        let friction = joint.friction.map_or("none".to_owned(), |friction| {
+            format!("{:?} at rest, {:?} sliding", friction.mu_static, friction.mu_kinetic)
+        });
+        let [first, second] = joint.ends.map(|end| end_text(model, end.anchor));
+        [code(&joint.name), kind, first, second, motor.to_owned(), friction]
+    });
+    section("Joints", ["Name", "Kind", "From", "To", "Motor", "Friction"], rows)
+}
+
+/// An end of a spring or joint.
+fn end_text(model: &Model, end: Anchor) -> String {
+    let owner = end.node.map_or("the ground".to_owned(), |node| code(&model.nodes[node].name));
+    format!("{owner} at {} m", vector(end.place))
 }
 
 fn engine(model: &Model) -> String {

@@ -6,6 +6,9 @@ use crate::engine::{self, ContactMode, Scalar, State, System};
 /// Value of a latency that is not known yet.
 pub(super) const UNKNOWN_LATENCY: i32 = -1;
 
+/// Component along the axis of a joint.
+const ALONG: usize = 2;
+
 /// Value of a real variable.
 pub fn get_real<S: Scalar>(slot: Slot, system: &System, state: &State<S>) -> S {
     let mean = |impulse: S| {
@@ -48,10 +51,28 @@ pub fn get_real<S: Scalar>(slot: Slot, system: &System, state: &State<S>) -> S {
         Slot::ContactSlip { contact } => state.contacts[contact].slip,
         Slot::ContactRestitution { contact } => state.parameters.restitution[contact],
         Slot::ContactMu { contact } => state.parameters.mu[contact],
+        Slot::SpringStiffness { spring } => state.parameters.stiffness[spring],
+        Slot::SpringDamping { spring } => state.parameters.damping[spring],
+        Slot::SpringTension { spring } => engine::spring_tension(system, state, spring),
+        Slot::SpringLength { spring } => engine::spring_length(system, state, spring),
+        Slot::JointForce { joint, axis } => mean(state.joints[joint].impulse[axis]),
+        Slot::JointTorque { joint, axis } => mean(state.joints[joint].moment[axis]),
+        Slot::JointAngle { joint } => state.joints[joint].angle,
+        Slot::JointRate { joint } => engine::joint_motion(system, state, joint).spin[ALONG],
+        Slot::JointDistance { joint } => engine::joint_motion(system, state, joint).apart[ALONG],
+        Slot::JointSpeed { joint } => engine::joint_motion(system, state, joint).velocity[ALONG],
+        Slot::JointDrive { drive, .. } => state.drives[drive].value[0],
         Slot::Residual => S::from(state.step.residual),
         Slot::Penetration => state.step.penetration,
+        Slot::KineticEnergy => engine::kinetic_energy(state),
+        Slot::PotentialEnergy => engine::potential_energy(system, state),
         Slot::Energy => engine::mechanical_energy(system, state),
         Slot::Dissipated => state.step.dissipated,
+        Slot::DissipatedByImpact => {
+            state.step.dissipated - state.step.dissipated_by_friction - state.step.dissipated_by_damping
+        }
+        Slot::DissipatedByFriction => state.step.dissipated_by_friction,
+        Slot::DissipatedByDamping => state.step.dissipated_by_damping,
         Slot::Gravity { axis } => state.parameters.gravity[axis],
         Slot::EngineStep => S::from(state.parameters.step),
         Slot::Iterations
@@ -106,6 +127,9 @@ pub fn set_real<S: Scalar>(slot: Slot, state: &mut State<S>, value: S) -> bool {
         Slot::NodeMass { node } => &mut state.parameters.mass[node],
         Slot::ContactRestitution { contact } => &mut state.parameters.restitution[contact],
         Slot::ContactMu { contact } => &mut state.parameters.mu[contact],
+        Slot::SpringStiffness { spring } => &mut state.parameters.stiffness[spring],
+        Slot::SpringDamping { spring } => &mut state.parameters.damping[spring],
+        Slot::JointDrive { drive, .. } => &mut state.drives[drive].value[0],
         Slot::Gravity { axis } => &mut state.parameters.gravity[axis],
         Slot::EngineStep => {
             state.parameters.step = value.value();

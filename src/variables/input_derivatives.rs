@@ -13,6 +13,10 @@ pub fn set_input_derivative<S: Scalar>(slot: Slot, state: &mut State<S>, order: 
     let (input, axis) = match slot {
         Slot::ExternalForce { node, axis } => (&mut state.inputs[node], axis),
         Slot::ExternalTorque { rotation, axis, .. } => (&mut state.torques[rotation], axis),
+        Slot::JointDrive { drive, .. } => {
+            state.drives[drive].derivatives[order - 1][0] = value;
+            return true;
+        }
         Slot::GivenPosition { .. }
         | Slot::GivenVelocity { .. }
         | Slot::GivenOrientation { .. }
@@ -29,5 +33,8 @@ pub fn set_input_derivative<S: Scalar>(slot: Slot, state: &mut State<S>, order: 
 pub fn clear_input_derivatives<S: Scalar>(state: &mut State<S>) {
     for input in state.inputs.iter_mut().chain(&mut state.torques) {
         input.derivatives = Input::zero().derivatives;
+    }
+    for drive in &mut state.drives {
+        drive.derivatives = Input::zero().derivatives;
     }
 }

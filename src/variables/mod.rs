@@ -11,7 +11,7 @@ pub use input_derivatives::{clear_input_derivatives, set_input_derivative};
 pub use units::{BaseUnit, Unit};
 
 use crate::engine::{CouplingMode, State, System};
-use crate::model::Model;
+use crate::model::{Anchor, Drive, Joint, JointKind, Model, Motor, Profile};
 use access::UNKNOWN_LATENCY;
 
 /// One scalar variable.
@@ -141,11 +141,27 @@ pub enum Slot {
     ContactState { contact: usize },
     ContactRestitution { contact: usize },
     ContactMu { contact: usize },
+    SpringStiffness { spring: usize },
+    SpringDamping { spring: usize },
+    SpringTension { spring: usize },
+    SpringLength { spring: usize },
+    JointForce { joint: usize, axis: usize },
+    JointTorque { joint: usize, axis: usize },
+    JointAngle { joint: usize },
+    JointRate { joint: usize },
+    JointDistance { joint: usize },
+    JointSpeed { joint: usize },
+    JointDrive { joint: usize, drive: usize },
     Iterations,
     Residual,
     Penetration,
+    KineticEnergy,
+    PotentialEnergy,
     Energy,
     Dissipated,
+    DissipatedByImpact,
+    DissipatedByFriction,
+    DissipatedByDamping,
     Substeps,
     Gravity { axis: usize },
     EngineStep,
@@ -193,8 +209,21 @@ pub fn table(model: &Model) -> Vec<Variable> {
         let surface = &model.surfaces[contact.surface].name;
         rows.contact(index, contact.node, &contact.name, node, surface);
     }
+    for (index, spring) in model.springs.iter().enumerate() {
+        rows.spring(index, &spring.name, &ends_text(model, spring.ends));
+    }
+    for (index, joint) in model.joints.iter().enumerate() {
+        rows.joint(index, joint, &ends_text(model, joint.ends.map(|end| end.anchor)));
+    }
     rows.engine();
     rows.variables
+}
+
+/// What a spring or joint is between, in words.
+fn ends_text(model: &Model, ends: [Anchor; 2]) -> String {
+    let [first, second] =
+        ends.map(|end| end.node.map_or("the ground", |node| model.nodes[node].name.as_str()));
+    format!("between {first} and {second}")
 }
 
 /// Index of the island of every node.
@@ -553,6 +582,94 @@ impl Rows<'_> {
         );
     }
 
+    /// The island of whichever end is a node.
+    fn island_of(&self, ends: [Option<usize>; 2]) -> Dependence {
+        let node = ends.into_iter().flatten().next();
+        node.map_or(Dependence::Nothing, |node| Dependence::Island(self.islands[node]))
+    }
+
+    fn spring(&mut self, spring: usize, name: &str, between: &str) {
+        let own = self.island_of(self.system.ties.springs[spring].ends.map(|end| end.node));
+        for (suffix, text, slot, unit, role) in [
+            (
+                "f",
+                "Tension of the spring and its damper, negative when they push,",
+                Slot::SpringTension { spring },
+                Unit::Newton,
+                Role::Continuous(own),
+            ),
+            (
+                "length",
+                "Length of the spring",
+                Slot::SpringLength { spring },
+                Unit::Meter,
+                Role::Continuous(own),
+            ),
+            (
+                "stiffness",
+                "Stiffness of the spring",
+                Slot::SpringStiffness { spring },
+                Unit::NewtonPerMeter,
+                Role::Tunable(Range::NOT_NEGATIVE),
+            ),
+            (
+                "damping",
+                "Coefficient of the damper",
+                Slot::SpringDamping { spring },
+                Unit::NewtonSecondPerMeter,
+                Role::Tunable(Range::NOT_NEGATIVE),
+            ),
+        ] {
+            self.real(name, suffix, format!("{text} {between}"), slot, unit, role);
+        }
+    }
+
+    fn joint(&mut self, joint: usize, entry: &Joint, between: &str) {
+        let name = &entry.name;
+        let own = self.island_of(entry.ends.map(|end| end.anchor.node));
+        if let Some(Motor { drive: kind, profile: Profile::Input(drive) }) = entry.motor {
+            let (text, unit) = match (entry.kind, kind) {
+                (JointKind::Revolute, Drive::Rate) => ("Rate of turn", Unit::RadianPerSecond),
+                (JointKind::Revolute, Drive::Position) => ("Angle", Unit::Radian),
+                (_, Drive::Rate) => ("Speed", Unit::MeterPerSecond),
+                (_, Drive::Position) => ("Distance", Unit::Meter),
+            };
+            let text = format!("{text} {between} that the motor is to make");
+            self.real(name, "drive", text, Slot::JointDrive { joint, drive }, unit, Role::Input);
+        }
+        let turning = [
+            ("angle", "Angle turned since the start", Slot::JointAngle { joint }, Unit::Radian),
+            ("rate", "Rate of turn", Slot::JointRate { joint }, Unit::RadianPerSecond),
+        ];
+        let sliding = [
+            ("distance", "Distance slid since the start", Slot::JointDistance { joint }, Unit::Meter),
+            ("speed", "Speed of sliding", Slot::JointSpeed { joint }, Unit::MeterPerSecond),
+        ];
+        let coordinates = match entry.kind {
+            JointKind::Revolute => turning.to_vec(),
+            JointKind::Prismatic => sliding.to_vec(),
+            JointKind::Cylindrical => [turning, sliding].concat(),
+            JointKind::Spherical | JointKind::Fixed | JointKind::Distance { .. } => Vec::new(),
+        };
+        for (suffix, text, slot, unit) in coordinates {
+            self.real(name, suffix, format!("{text} {between}"), slot, unit, Role::Continuous(own));
+        }
+        self.vector(
+            &format!("{name}.f"),
+            &format!("Force of the joint {between} on the second, mean over the step"),
+            |axis| Slot::JointForce { joint, axis },
+            Unit::Newton,
+            || Role::PerStep(own),
+        );
+        self.vector(
+            &format!("{name}.t"),
+            &format!("Torque of the joint {between} on the second about its place, mean over the step"),
+            |axis| Slot::JointTorque { joint, axis },
+            Unit::NewtonMeter,
+            || Role::PerStep(own),
+        );
+    }
+
     fn engine(&mut self) {
         let all = Dependence::Everything;
         for (name, text, slot, kind) in [
@@ -574,11 +691,36 @@ impl Rows<'_> {
                 Slot::Penetration,
                 Kind::Real(Unit::Meter),
             ),
-            ("engine.energy", "Kinetic and gravitational energy", Slot::Energy, Kind::Real(Unit::Joule)),
+            ("engine.kinetic", "Kinetic energy", Slot::KineticEnergy, Kind::Real(Unit::Joule)),
+            (
+                "engine.potential",
+                "Energy of gravity and springs",
+                Slot::PotentialEnergy,
+                Kind::Real(Unit::Joule),
+            ),
+            ("engine.energy", "Kinetic and potential energy", Slot::Energy, Kind::Real(Unit::Joule)),
             (
                 "engine.dissipated",
-                "Energy taken by contact since the start",
+                "Energy taken by contact, friction and damping since the start",
                 Slot::Dissipated,
+                Kind::Real(Unit::Joule),
+            ),
+            (
+                "engine.dissipated_impact",
+                "The part of it that impacts and position correction took",
+                Slot::DissipatedByImpact,
+                Kind::Real(Unit::Joule),
+            ),
+            (
+                "engine.dissipated_friction",
+                "The part of it that friction took",
+                Slot::DissipatedByFriction,
+                Kind::Real(Unit::Joule),
+            ),
+            (
+                "engine.dissipated_damping",
+                "The part of it that damping took",
+                Slot::DissipatedByDamping,
                 Kind::Real(Unit::Joule),
             ),
             ("engine.substeps", "Internal steps that the step was cut into", Slot::Substeps, Kind::Integer),
@@ -689,6 +831,7 @@ fn computed_range(slot: Slot) -> Range {
         | Slot::Residual
         | Slot::Penetration
         | Slot::Substeps
+        | Slot::KineticEnergy
         | Slot::AdaptedMass { .. }
         | Slot::ResponseError { .. } => Range::NOT_NEGATIVE,
         Slot::CouplingLatency { .. } => {

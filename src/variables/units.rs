@@ -15,6 +15,9 @@ pub enum Unit {
     Joule,
     RadianPerSecond,
     NewtonMeter,
+    Radian,
+    NewtonPerMeter,
+    NewtonSecondPerMeter,
 }
 
 /// Exponents of the SI base units.
@@ -42,14 +45,17 @@ impl Unit {
             Unit::Joule => "J",
             Unit::RadianPerSecond => "rad/s",
             Unit::NewtonMeter => "N.m",
+            Unit::Radian => "rad",
+            Unit::NewtonPerMeter => "N/m",
+            Unit::NewtonSecondPerMeter => "N.s/m",
         }
     }
 
     /// Exponents of the SI base units.
     pub fn base(self) -> BaseUnit {
-        let rad = i32::from(self == Unit::RadianPerSecond);
+        let rad = i32::from(matches!(self, Unit::Radian | Unit::RadianPerSecond));
         let (kg, m, s) = match self {
-            Unit::One => (0, 0, 0),
+            Unit::One | Unit::Radian => (0, 0, 0),
             Unit::Second => (0, 0, 1),
             Unit::Meter => (0, 1, 0),
             Unit::MeterPerSecond => (0, 1, -1),
@@ -59,6 +65,8 @@ impl Unit {
             Unit::NewtonSecond => (1, 1, -1),
             Unit::Joule | Unit::NewtonMeter => (1, 2, -2),
             Unit::RadianPerSecond => (0, 0, -1),
+            Unit::NewtonPerMeter => (1, 0, -2),
+            Unit::NewtonSecondPerMeter => (1, 0, -1),
         };
         BaseUnit { kg, m, s, rad }
     }
@@ -77,6 +85,9 @@ impl Unit {
             Unit::Joule => Some("Energy"),
             Unit::RadianPerSecond => Some("AngularVelocity"),
             Unit::NewtonMeter => Some("Torque"),
+            Unit::Radian => Some("Angle"),
+            Unit::NewtonPerMeter => Some("TranslationalSpringConstant"),
+            Unit::NewtonSecondPerMeter => Some("TranslationalDampingConstant"),
         }
     }
 }

@@ -12,16 +12,16 @@ mod assembly;
 mod factor;
 pub mod joint;
 pub mod motor;
+mod output;
 mod pattern;
 pub mod spring;
 
 pub use assembly::{Configuration, Scratch, Stiffening};
 pub use joint::{Joint, JointEnd, JointFriction, JointKind, JointState};
 pub use motor::{Drive, Motor, Profile};
+pub use output::{JointMotion, joint_motion, spring_energy, spring_length, spring_tension};
 pub use spring::Spring;
 
-use super::geometry::Pose;
-use super::scalar::Scalar;
 use super::system::{Island, Node};
 use nalgebra::Vector3;
 use pattern::{Entry, Pattern};
@@ -34,17 +34,6 @@ pub struct Anchor {
     pub node: Option<usize>,
     /// In the frame of the node; on the ground, in the world's.
     pub place: Vector3<f64>,
-}
-
-impl Anchor {
-    /// Where it is, with nodes at their poses.
-    pub fn in_world<S: Scalar>(&self, pose: impl FnOnce(usize) -> Pose<S>) -> Vector3<S> {
-        let place = self.place.map(S::from);
-        match self.node.map(pose) {
-            None => place,
-            Some(pose) => pose.position + pose.orientation.to_world(&place),
-        }
-    }
 }
 
 /// All springs and joints of a system.
