@@ -45,9 +45,12 @@ pub struct Stiffening<S> {
 #[derive(Clone, Debug)]
 pub struct System<S: Scalar> {
     matrix: Matrix<S>,
-    /// The matrix that the factors are of.
-    factored: Matrix<S>,
     factor: Factor<S>,
+    /// Whether the factors are those of the matrix.
+    is_factored: bool,
+    /// Inverse masses of the nodes, and stiffness of the springs as weighed, that the matrix was made of.
+    mobility: Vec<S>,
+    stiff: Vec<Matrix3<S>>,
     /// Compliances of the rows of joints, by block.
     compliance: Vec<S>,
     /// Right side.
@@ -80,6 +83,9 @@ pub struct Scratch<S: Scalar> {
     pub proposed: Vec<Vector3<S>>,
     /// How contacts yield to one another: block by block, contact by contact.
     pub yielding: Vec<Matrix3<S>>,
+    /// What contacts push, three directions each, and where each begins.
+    pub sides: Vec<Matrix3<S>>,
+    pub side_starts: Vec<(usize, usize)>,
 }
 
 impl<S: Scalar> System<S> {
@@ -87,8 +93,10 @@ impl<S: Scalar> System<S> {
         let blocks = vec![Vector3::zeros(); linkage.pattern.size()];
         System {
             matrix: Matrix::zero(&linkage.pattern),
-            factored: Matrix::zero(&linkage.pattern),
             factor: Factor::new(&linkage.pattern),
+            is_factored: false,
+            mobility: vec![S::zero(); linkage.places.len()],
+            stiff: vec![Matrix3::zeros(); linkage.springs.len()],
             compliance: vec![S::zero(); linkage.pattern.size()],
             right: blocks.clone(),
             solution: blocks.clone(),
@@ -99,6 +107,7 @@ impl<S: Scalar> System<S> {
     /// Starts anew.
     pub fn clear(&mut self) {
         self.matrix.clear();
+        self.is_factored = false;
         self.clear_right();
     }
 
@@ -108,6 +117,7 @@ impl<S: Scalar> System<S> {
     }
 
     /// Writes the inertia of a node, of which `mobility` is the inverse mass.
+    #[inline]
     pub fn set_body(&mut self, place: &Place, mobility: S, turning: Option<(&Orientation<S>, &Vector3<S>)>) {
         let mass = if mobility.value() > 0.0 { S::one() / mobility } else { S::from(UNMOVED) };
         self.matrix.diagonal[place.linear] = Matrix3::from_diagonal_element(mass);
@@ -123,7 +133,41 @@ impl<S: Scalar> System<S> {
         }
     }
 
-    /// Adds the springs, with nodes as in `acting`.
+    /// Writes the matrix and adds the pull of the springs to the right side, with nodes as in `acting`; for a linkage
+    /// without rotation and joints, whose matrix often stays as it is.
+    pub fn write_plain(
+        &mut self,
+        linkage: &Linkage,
+        ties: &Ties,
+        parameters: &Parameters<S>,
+        acting: &[Configuration<S>],
+        stiffening: Stiffening<S>,
+        mobility: &[S],
+    ) {
+        let mut changed = false;
+        for (known, place) in self.mobility.iter_mut().zip(&linkage.places) {
+            changed |= *known != mobility[place.node];
+            *known = mobility[place.node];
+        }
+        for spring in 0..linkage.springs.len() {
+            let (stiff, _) = self.pull(linkage, ties, parameters, acting, stiffening, spring);
+            changed |= self.stiff[spring] != stiff;
+            self.stiff[spring] = stiff;
+        }
+        if changed {
+            self.matrix.clear();
+            for place in &linkage.places {
+                self.set_body(place, mobility[place.node], None);
+            }
+            for (spring, place) in linkage.spring_places.iter().enumerate() {
+                let stiff = self.stiff[spring];
+                self.stiffen(place, [&Vector3::zeros(); 2], &stiff);
+            }
+            self.is_factored = false;
+        }
+    }
+
+    /// Adds the springs, with nodes as in `acting`; the nodes must be there already.
     pub fn add_springs(
         &mut self,
         linkage: &Linkage,
@@ -132,16 +176,34 @@ impl<S: Scalar> System<S> {
         acting: &[Configuration<S>],
         stiffening: Stiffening<S>,
     ) {
-        for (&index, place) in linkage.springs.iter().zip(&linkage.spring_places) {
-            let spring = &ties.springs[index];
-            let rates = Rates { stiffness: parameters.stiffness[index], damping: parameters.damping[index] };
-            let [first, second] = ends_of(spring, place, acting);
-            let pull = spring.pull(rates, &(second.at - first.at), &(second.velocity - first.velocity));
-            let impulse = pull.force * stiffening.interval;
-            self.push(place.blocks, [&first.arm, &second.arm], &impulse);
-            let stiff = pull.stiffness * stiffening.stiffness + pull.damping * stiffening.damping;
-            self.stiffen(place, [&first.arm, &second.arm], &stiff);
+        for (spring, place) in linkage.spring_places.iter().enumerate() {
+            let (stiff, arms) = self.pull(linkage, ties, parameters, acting, stiffening, spring);
+            self.stiffen(place, arms.each_ref(), &stiff);
         }
+    }
+
+    /// Adds the pull of a spring to the right side. Returns what it adds to the masses, and its arms.
+    #[inline]
+    fn pull(
+        &mut self,
+        linkage: &Linkage,
+        ties: &Ties,
+        parameters: &Parameters<S>,
+        acting: &[Configuration<S>],
+        stiffening: Stiffening<S>,
+        spring: usize,
+    ) -> (Matrix3<S>, [Vector3<S>; 2]) {
+        let (index, place) = (linkage.springs[spring], &linkage.spring_places[spring]);
+        let entry = &ties.springs[index];
+        let rates = Rates { stiffness: parameters.stiffness[index], damping: parameters.damping[index] };
+        let [first, second] = ends_of(entry, place, acting);
+        let pull = entry.pull(rates, &(second.at - first.at), &(second.velocity - first.velocity));
+        let impulse = pull.force * stiffening.interval;
+        self.push(place.blocks, [&first.arm, &second.arm], &impulse);
+        let weights = Rates { stiffness: stiffening.stiffness, damping: stiffening.damping };
+        let ends = place.ends.iter().flatten();
+        let mobility = ends.fold(S::zero(), |sum, &node| sum + self.mobility[node]);
+        (entry.stiffening(rates, &pull, weights, mobility), [first.arm, second.arm])
     }
 
     /// Adds an impulse on the first end of a tie, and its opposite on the second, to the right side.
@@ -201,30 +263,34 @@ impl<S: Scalar> System<S> {
         }
     }
 
-    /// Factors the matrix, unless it is the one whose factors are there.
+    /// Factors the matrix, unless its factors are there.
     pub fn factor(&mut self, linkage: &Linkage) {
-        if self.matrix != self.factored {
+        if !self.is_factored {
             self.factor.factor(&linkage.pattern, &self.matrix);
-            self.factored.diagonal.copy_from_slice(&self.matrix.diagonal);
-            self.factored.below.copy_from_slice(&self.matrix.below);
+            self.is_factored = true;
         }
     }
 
     /// Solves for the right side. Returns what is left, as a part of it.
     pub fn solve(&mut self, linkage: &Linkage) -> f64 {
+        self.solve_from(linkage, 0)
+    }
+
+    /// The same for a right side that is zero in blocks eliminated before `first`.
+    pub fn solve_from(&mut self, linkage: &Linkage, first: usize) -> f64 {
         self.solution.copy_from_slice(&self.right);
-        self.factor.solve(&linkage.pattern, &mut self.solution);
+        self.factor.solve(&linkage.pattern, first, &mut self.solution);
         if !linkage.has_joints() {
             return 0.0;
         }
         let mut last = f64::INFINITY;
         for _ in 0..REPETITIONS {
-            self.factored.residual(&linkage.pattern, &self.right, &self.solution, &mut self.residual);
+            self.matrix.residual(&linkage.pattern, &self.right, &self.solution, &mut self.residual);
             for place in linkage.joint_places.iter().flatten().flatten() {
                 // Without the compliance, which is on the diagonal.
                 let block = place.block;
                 for row in 0..3 {
-                    if self.factored.diagonal[block][(row, row)].value() == -self.compliance[block].value() {
+                    if self.matrix.diagonal[block][(row, row)].value() == -self.compliance[block].value() {
                         self.residual[block][row] -= self.compliance[block] * self.solution[block][row];
                     }
                 }
@@ -234,12 +300,27 @@ impl<S: Scalar> System<S> {
                 return left.min(last);
             }
             last = left;
-            self.factor.solve(&linkage.pattern, &mut self.residual);
+            self.factor.solve(&linkage.pattern, 0, &mut self.residual);
             for (solution, correction) in self.solution.iter_mut().zip(&self.residual) {
                 *solution += correction;
             }
         }
         last
+    }
+
+    /// Replaces three right sides by what [`product`](Self::product) takes.
+    pub fn forward(&self, linkage: &Linkage, first: usize, sides: &mut [Matrix3<S>]) {
+        self.factor.forward(&linkage.pattern, first, sides);
+    }
+
+    /// How three rows see what three right sides do, each from its first block on.
+    pub fn product(
+        &self,
+        linkage: &Linkage,
+        rows: (usize, &[Matrix3<S>]),
+        sides: (usize, &[Matrix3<S>]),
+    ) -> Matrix3<S> {
+        self.factor.product(&linkage.pattern, rows, sides)
     }
 
     /// Largest part of a joint's rows that is not met, in units of the velocities around.
@@ -276,6 +357,8 @@ impl<S: Scalar> Scratch<S> {
             free: vec![Vector3::zeros(); linkage.pattern.size()],
             proposed: vec![Vector3::zeros(); linkage.pattern.size()],
             yielding: Vec::new(),
+            sides: Vec::new(),
+            side_starts: Vec::new(),
         }
     }
 }

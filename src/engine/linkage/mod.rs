@@ -16,16 +16,17 @@ mod output;
 mod pattern;
 pub mod spring;
 
-pub use assembly::{Configuration, Scratch, Stiffening};
+pub use assembly::{Configuration, Scratch, Stiffening, cross_matrix};
 pub use joint::{Joint, JointEnd, JointFriction, JointKind, JointState};
 pub use motor::{Drive, Motor, Profile};
 pub use output::{JointMotion, joint_motion, spring_energy, spring_length, spring_tension};
 pub use spring::Spring;
 
-use super::system::{Island, Node};
+use super::geometry::Surface;
+use super::system::{ContactPair, Island, Node};
 use nalgebra::Vector3;
 use pattern::{Entry, Pattern};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A place on a node, or of the ground.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,6 +55,9 @@ impl Ties {
     }
 }
 
+/// Nodes that touch something are eliminated last where there are no more than this.
+const FEW: usize = 16;
+
 /// Springs and joints of one island, and where they are in its linear system.
 #[derive(Clone, Debug)]
 pub struct Linkage {
@@ -68,6 +72,8 @@ pub struct Linkage {
     /// Blocks of the joints: translation, rotation.
     pub(super) joint_places: Vec<[Option<JointPlace>; 2]>,
     pub(super) pattern: Pattern,
+    /// Whether it has springs between point masses only.
+    pub is_plain: bool,
 }
 
 /// Blocks of a node in the linear system.
@@ -110,7 +116,13 @@ pub struct JointPlace {
 
 impl Linkage {
     /// Finds the linkages of the islands, and tells the islands.
-    pub(super) fn of_islands(islands: &mut [Island], nodes: &[Node], ties: &Ties) -> Vec<Linkage> {
+    pub(super) fn of_islands(
+        islands: &mut [Island],
+        nodes: &[Node],
+        surfaces: &[Surface],
+        contacts: &[ContactPair],
+        ties: &Ties,
+    ) -> Vec<Linkage> {
         let mut homes = vec![0; nodes.len()];
         for (index, island) in islands.iter().enumerate() {
             for &node in &island.nodes {
@@ -130,13 +142,25 @@ impl Linkage {
         for (island, (springs, joints)) in islands.iter_mut().zip(members) {
             if !(springs.is_empty() && joints.is_empty()) {
                 island.linkage = Some(linkages.len());
-                linkages.push(Linkage::new(island, springs, joints, nodes, ties));
+                let touching = island.contacts.iter().flat_map(|&contact| {
+                    let pair = &contacts[contact];
+                    surfaces[pair.surface].body.into_iter().chain([pair.node])
+                });
+                let touching = touching.collect();
+                linkages.push(Linkage::new(island, springs, joints, nodes, &touching, ties));
             }
         }
         linkages
     }
 
-    fn new(island: &Island, springs: Vec<usize>, joints: Vec<usize>, nodes: &[Node], ties: &Ties) -> Linkage {
+    fn new(
+        island: &Island,
+        springs: Vec<usize>,
+        joints: Vec<usize>,
+        nodes: &[Node],
+        touching: &BTreeSet<usize>,
+        ties: &Ties,
+    ) -> Linkage {
         let mut count = 0..;
         let mut next = || count.next().expect("there are enough numbers");
         let mut places: Vec<Place> = Vec::with_capacity(island.nodes.len());
@@ -183,7 +207,17 @@ impl Linkage {
         for &(block, blocks) in joint_blocks.iter().flatten().flatten() {
             pairs.extend(blocks.iter().flatten().map(|&other| (block, other)));
         }
-        let pattern = Pattern::new(count.start, late, pairs.into_iter());
+        // Many of them would fill the matrix.
+        let last = if touching.len() <= FEW {
+            let blocks = touching.iter().flat_map(|node| {
+                let place = &by_node[node];
+                place.angular.into_iter().chain([place.linear])
+            });
+            blocks.collect()
+        } else {
+            BTreeSet::new()
+        };
+        let pattern = Pattern::new(count.start, late, &last, pairs.into_iter());
         let spring_places = spring_blocks
             .into_iter()
             .zip(&springs)
@@ -212,7 +246,8 @@ impl Linkage {
                 })
             })
             .collect();
-        Linkage { springs, joints, places, spring_places, joint_places, pattern }
+        let is_plain = joints.is_empty() && places.iter().all(|place| place.angular.is_none());
+        Linkage { springs, joints, places, spring_places, joint_places, pattern, is_plain }
     }
 
     /// Blocks of a node of the island.

@@ -7,7 +7,7 @@
 use super::{IslandStep, Placing, correction, largest};
 use crate::engine::contact::{Touch, pose};
 use crate::engine::linkage::motor::{Demand, Moment};
-use crate::engine::linkage::{Configuration, JointPlace, Linkage, Scratch, Stiffening};
+use crate::engine::linkage::{Configuration, JointPlace, Linkage, Scratch, Stiffening, cross_matrix};
 use crate::engine::problem::block_matrix::Block;
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
@@ -65,17 +65,20 @@ fn solve_free<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let Workspace { linkages, mobility, turns, .. } = &mut *step.workspace;
     let parameters = &step.state.parameters;
     let scratch = &mut linkages[index];
-    scratch.motion.clear();
-    for place in &linkage.places {
-        let turning = step.system.nodes[place.node].rotation;
-        let turning = turning.map(|rotation| (&turns[rotation].acting, &parameters.inertia[rotation]));
-        scratch.motion.set_body(place, mobility[place.node], turning);
-    }
     let weight = dt * theta;
     let stiffening = Stiffening { damping: weight, stiffness: weight * weight, interval: dt };
-    // At an instant springs do nothing.
-    if dt.value() > 0.0 {
-        scratch.motion.add_springs(linkage, &step.system.ties, parameters, &scratch.acting, stiffening);
+    let (motion, acting) = (&mut scratch.motion, &scratch.acting);
+    if linkage.is_plain {
+        motion.clear_right();
+        motion.write_plain(linkage, &step.system.ties, parameters, acting, stiffening, mobility);
+    } else {
+        motion.clear();
+        for place in &linkage.places {
+            let turning = step.system.nodes[place.node].rotation;
+            let turning = turning.map(|rotation| (&turns[rotation].acting, &parameters.inertia[rotation]));
+            motion.set_body(place, mobility[place.node], turning);
+        }
+        motion.add_springs(linkage, &step.system.ties, parameters, acting, stiffening);
     }
     if !linkage.has_joints() {
         scratch.motion.factor(linkage);
@@ -103,7 +106,8 @@ fn solve_free<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
 
 /// Where nodes are when springs and joints act, and at the end, in free motion.
 fn predict<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
-    let (_, index) = linkage_of(step);
+    let (linkage, index) = linkage_of(step);
+    let has_joints = linkage.has_joints();
     let theta = S::from(step.system.settings.theta);
     let Workspace { linkages, velocity, turns, .. } = &mut *step.workspace;
     let Scratch { acting, ends, .. } = &mut linkages[index];
@@ -124,7 +128,9 @@ fn predict<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
             end.angular_velocity = turn.end;
         }
         acting[place] = midway;
-        ends[place] = end;
+        if has_joints {
+            ends[place] = end;
+        }
     }
 }
 
@@ -234,24 +240,17 @@ pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing) {
     if placing == Placing::Present {
         place_system(step, linkage, index);
     }
-    let Workspace { touches, active, columns, scales, problem, linkages, .. } = &mut *step.workspace;
-    let Scratch { motion, placement, yielding, .. } = &mut linkages[index];
-    let system = if placing == Placing::Acting { motion } else { placement };
-    let count = active.len();
+    let count = step.workspace.active.len();
+    let yielding = &mut step.workspace.linkages[index].yielding;
     yielding.clear();
     yielding.resize(count * count, Matrix3::zeros());
-    for other in 0..count {
-        for column in 0..3 {
-            let direction: Vector3<S> = columns[other].linear.row(column).transpose();
-            system.clear_right();
-            push_touch(linkage, &mut system.right, &touches[active[other]], &direction);
-            system.solve(linkage);
-            for one in 0..count {
-                let seen = columns[one].linear * seen_at(linkage, &system.solution, &touches[active[one]]);
-                yielding[one * count + other].set_column(column, &seen);
-            }
-        }
+    if linkage.has_joints() {
+        see_through_solutions(step, linkage, index, placing);
+    } else {
+        see_through_factors(step, linkage, index);
     }
+    let Workspace { scales, problem, linkages, .. } = &mut *step.workspace;
+    let yielding = &linkages[index].yielding;
     scales.clear();
     scales.extend((0..count).map(|one| (S::from(3.0) / yielding[one * count + one].trace()).sqrt()));
     problem.contacts.reset(count);
@@ -266,17 +265,95 @@ pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing) {
     }
 }
 
+/// How active contacts yield to one another, by solving for each: the compliance of joints is taken out.
+fn see_through_solutions<S: Solvable>(
+    step: &mut IslandStep<'_, S>,
+    linkage: &Linkage,
+    index: usize,
+    placing: Placing,
+) {
+    let Workspace { touches, active, columns, linkages, .. } = &mut *step.workspace;
+    let Scratch { motion, placement, yielding, .. } = &mut linkages[index];
+    let system = if placing == Placing::Acting { motion } else { placement };
+    let count = active.len();
+    for other in 0..count {
+        for column in 0..3 {
+            let direction: Vector3<S> = columns[other].linear.row(column).transpose();
+            system.clear_right();
+            push_touch(linkage, &mut system.right, &touches[active[other]], &direction);
+            system.solve(linkage);
+            for one in 0..count {
+                let seen = columns[one].linear * seen_at(linkage, &system.solution, &touches[active[one]]);
+                yielding[one * count + other].set_column(column, &seen);
+            }
+        }
+    }
+}
+
+/// The same through the factors alone: `(L^-1 J^T)^T D^-1 (L^-1 J^T)`.
+fn see_through_factors<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
+    let Workspace { touches, active, columns, linkages, .. } = &mut *step.workspace;
+    let Scratch { motion, yielding, sides, side_starts, .. } = &mut linkages[index];
+    let count = active.len();
+    sides.clear();
+    side_starts.clear();
+    for (&place, column) in active.iter().zip(columns.iter()) {
+        let (touch, directions) = (&touches[place], column.linear.transpose());
+        let first = first_turn(linkage, touch);
+        let begin = sides.len();
+        sides.resize(begin + linkage.pattern.size() - first, Matrix3::zeros());
+        let side = &mut sides[begin..];
+        let mut set = |node: usize, lever: Vector3<S>, sign: f64| {
+            let place = linkage.place_of(node);
+            side[linkage.pattern.turn(place.linear) - first] = directions * S::from(sign);
+            if let Some(block) = place.angular {
+                side[linkage.pattern.turn(block) - first] = cross_matrix(&lever) * directions * S::from(sign);
+            }
+        };
+        set(touch.node, touch.lever(), 1.0);
+        if let Some(carrier) = &touch.carrier {
+            set(carrier.node, carrier.lever(), -1.0);
+        }
+        motion.forward(linkage, first, side);
+        side_starts.push((first, begin));
+    }
+    let side = |one: usize| {
+        let (first, begin) = side_starts[one];
+        let end = begin + linkage.pattern.size() - first;
+        (first, &sides[begin..end])
+    };
+    for one in 0..count {
+        for other in 0..=one {
+            let block = motion.product(linkage, side(one), side(other));
+            yielding[one * count + other] = block;
+            yielding[other * count + one] = block.transpose();
+        }
+    }
+}
+
+/// When the first block that a contact pushes is eliminated.
+fn first_turn<S: Scalar>(linkage: &Linkage, touch: &Touch<S>) -> usize {
+    let nodes = touch.carrier.iter().map(|carrier| carrier.node).chain([touch.node]);
+    let blocks = nodes.flat_map(|node| {
+        let place = linkage.place_of(node);
+        place.angular.into_iter().chain([place.linear])
+    });
+    blocks.map(|block| linkage.pattern.turn(block)).min().unwrap_or(0)
+}
+
 /// Adds the impulses of the active contacts to the proposal.
 pub fn push<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let (linkage, index) = linkage_of(step);
     let Workspace { touches, active, impulses, linkages, .. } = &mut *step.workspace;
     let Scratch { motion, proposed, .. } = &mut linkages[index];
     motion.clear_right();
+    let mut first = linkage.pattern.size();
     for (&place, impulse) in active.iter().zip(impulses.iter()) {
         let touch = &touches[place];
+        first = first.min(first_turn(linkage, touch));
         push_touch(linkage, &mut motion.right, touch, &impulse.vector(&touch.normal));
     }
-    motion.solve(linkage);
+    motion.solve_from(linkage, first);
     proposed.copy_from_slice(&motion.solution);
     add(step, linkage, index);
     let Scratch { proposed, free, .. } = &mut step.workspace.linkages[index];
@@ -336,7 +413,8 @@ pub fn record<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
         state.impulse += on_second(moves, entry.translation_rows(&placed).parts[2]);
         state.moment += on_second(turns, entry.rotation_rows(&placed).parts[3]);
     }
-    if dt.value() == 0.0 {
+    let damps = linkage.springs.iter().any(|&spring| step.state.parameters.damping[spring].value() > 0.0);
+    if dt.value() == 0.0 || !damps {
         return;
     }
     let half = S::from(0.5);
