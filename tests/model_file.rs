@@ -1533,8 +1533,8 @@ fn assert_documented(schema: &serde_json::Value, path: &str) {
     }
     for (key, property) in schema["properties"].as_object().into_iter().flatten() {
         let path = format!("{path}.{key}");
-        let is_variant =
-            ["sphere", "disc", "plane", "cone", "facets", "box", "bristle", "sine", "ramp"].contains(&key.as_str());
+        let is_variant = ["sphere", "disc", "plane", "cone", "facets", "box", "bristle", "sine", "ramp"]
+            .contains(&key.as_str());
         assert!(is_variant || property["description"].is_string(), "{path}");
         assert_documented(property, &path);
     }
