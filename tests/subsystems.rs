@@ -73,9 +73,7 @@ fn a_captured_chain_is_that_of_siconos() {
         assert!(theta == 1.0 || (last - 2.801).abs() < 1e-9, "{last}");
         let end = mechanical_energy(&run.system, run.states.last().unwrap());
         assert!((end - energy).abs() < 1e-3, "theta {theta}: {end}");
-        for (state, row) in
-            run.states.iter().step_by(10).zip(numbers(&format!("models/chain/{file}.csv")))
-        {
+        for (state, row) in run.states.iter().step_by(10).zip(numbers(&format!("models/chain/{file}.csv"))) {
             for (column, node) in [0, 1, 49, 99].into_iter().enumerate() {
                 let displaced = state.nodes[node].position[0] - node as f64;
                 let error = (displaced - row[1 + column]).abs();

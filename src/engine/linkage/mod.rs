@@ -67,6 +67,8 @@ pub struct Linkage {
     pub joints: Vec<usize>,
     /// Blocks of the nodes, in the order of the island's.
     pub(super) places: Vec<Place>,
+    /// Springs of each node, in the order of the island's.
+    pub(super) springs_at: Vec<Vec<usize>>,
     /// Blocks of the springs.
     pub(super) spring_places: Vec<SpringPlace>,
     /// Blocks of the joints: translation, rotation.
@@ -247,14 +249,29 @@ impl Linkage {
             })
             .collect();
         let is_plain = joints.is_empty() && places.iter().all(|place| place.angular.is_none());
-        Linkage { springs, joints, places, spring_places, joint_places, pattern, is_plain }
+        let mut springs_at = vec![Vec::new(); places.len()];
+        for &spring in &springs {
+            for place in locals(ties.springs[spring].ends).into_iter().flatten() {
+                springs_at[place].push(spring);
+            }
+        }
+        Linkage { springs, joints, places, springs_at, spring_places, joint_places, pattern, is_plain }
     }
 
     /// Blocks of a node of the island.
     #[inline]
     pub fn place_of(&self, node: usize) -> &Place {
+        &self.places[self.local(node)]
+    }
+
+    /// Springs at a node of the island.
+    pub fn springs_at(&self, node: usize) -> &[usize] {
+        &self.springs_at[self.local(node)]
+    }
+
+    fn local(&self, node: usize) -> usize {
         let place = self.places.binary_search_by_key(&node, |place| place.node);
-        &self.places[place.expect("asked of nodes of the island only")]
+        place.expect("asked of nodes of the island only")
     }
 
     /// Whether it has joints, whose places are to be kept.

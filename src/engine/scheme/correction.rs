@@ -151,25 +151,33 @@ fn displace<S: Solvable>(step: &mut IslandStep<'_, S>) {
         if let Some(rotation) = step.system.nodes[node].rotation {
             let moment = std::mem::replace(&mut step.workspace.moments[rotation], Vector3::zeros());
             let turn = turn(step, rotation, &moment);
-            turn_by(step, rotation, &turn);
+            turn_by(step, (node, rotation), &turn);
         }
     }
 }
 
 /// Turns a body. The angular velocity turns along, which keeps the kinetic energy.
-pub(super) fn turn_by<S: Solvable>(step: &mut IslandStep<'_, S>, rotation: usize, turn: &Vector3<S>) {
+pub(super) fn turn_by<S: Solvable>(
+    step: &mut IslandStep<'_, S>,
+    (node, rotation): (usize, usize),
+    turn: &Vector3<S>,
+) {
+    let stored = linked::spring_energy_at(step, node);
     let state = &mut step.state.rotations[rotation];
     state.orientation = state.orientation.turned(turn);
     state.angular_velocity = Orientation::from_turn(turn).to_world(&state.angular_velocity);
+    step.state.step.dissipated += stored - linked::spring_energy_at(step, node);
 }
 
-/// Moves a body; what its weight does on the way is booked as dissipated, so that the energy balance closes.
+/// Moves a body; what its weight and its springs do on the way is booked as dissipated, so that the energy balance closes.
 pub(super) fn shift<S: Scalar>(step: &mut IslandStep<'_, S>, node: usize, shift: Vector3<S>) {
     let parameters = &step.state.parameters;
     let mass = parameters.mass[node];
     if mass.value().is_finite() {
+        let stored = linked::spring_energy_at(step, node);
         step.state.step.dissipated += mass * parameters.gravity.dot(&shift);
         step.state.nodes[node].position += shift;
+        step.state.step.dissipated += stored - linked::spring_energy_at(step, node);
     }
 }
 

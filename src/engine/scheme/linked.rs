@@ -7,7 +7,9 @@
 use super::{IslandStep, Placing, correction, largest};
 use crate::engine::contact::{Touch, pose};
 use crate::engine::linkage::motor::{Demand, Moment};
-use crate::engine::linkage::{Configuration, JointPlace, Linkage, Scratch, Stiffening, cross_matrix};
+use crate::engine::linkage::{
+    Configuration, JointPlace, Linkage, Scratch, Stiffening, cross_matrix, spring_energy,
+};
 use crate::engine::problem::block_matrix::Block;
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
@@ -204,6 +206,13 @@ fn demand<S: Scalar>(system: &System, state: &State<S>, joint: usize, moment: &M
     let entry = &system.ties.joints[joint];
     let motor = entry.motor.as_ref()?;
     Some(motor.demand(&state.drives, moment, state.joints[joint].coordinate(entry)))
+}
+
+/// Energy of the springs at a node.
+pub fn spring_energy_at<S: Scalar>(step: &IslandStep<'_, S>, node: usize) -> S {
+    let Some(linkage) = step.island.linkage else { return S::zero() };
+    let springs = step.system.linkages[linkage].springs_at(node);
+    springs.iter().fold(S::zero(), |sum, &spring| sum + spring_energy(step.system, step.state, spring))
 }
 
 /// The moment that is `ahead` of the present.
@@ -559,7 +568,7 @@ pub fn displace<S: Solvable>(step: &mut IslandStep<'_, S>) {
         correction::shift(step, place.node, shift);
         if let (Some(block), Some(rotation)) = (place.angular, step.system.nodes[place.node].rotation) {
             let turn = step.workspace.linkages[index].placement.solution[block];
-            correction::turn_by(step, rotation, &turn);
+            correction::turn_by(step, (place.node, rotation), &turn);
         }
     }
     step.workspace.linkages[index].free_over = None;
