@@ -2,6 +2,8 @@
 
 #![cfg(feature = "cli")]
 
+mod ties;
+
 use contact_fmu::model::file::{self, MAX_BYTES};
 use contact_fmu::model::validate::MAX_CONTACTS;
 use contact_fmu::model::{
@@ -1533,8 +1535,8 @@ fn assert_documented(schema: &serde_json::Value, path: &str) {
     }
     for (key, property) in schema["properties"].as_object().into_iter().flatten() {
         let path = format!("{path}.{key}");
-        let is_variant =
-            ["sphere", "disc", "plane", "cone", "facets", "box", "bristle", "sine", "ramp"].contains(&key.as_str());
+        let is_variant = ["sphere", "disc", "plane", "cone", "facets", "box", "bristle", "sine", "ramp"]
+            .contains(&key.as_str());
         assert!(is_variant || property["description"].is_string(), "{path}");
         assert_documented(property, &path);
     }
