@@ -1,30 +1,17 @@
 //! Cost of fmi2DoStep through the C interface of the packed library, beside a hand-written ball and an empty
 //! doStep in C, measured alternately in one run. `cargo bench --bench do_step`
 
-use contact_fmu::master::extract::FmuFile;
-use contact_fmu::model::file;
-use contact_fmu::{package, variables};
+mod fmu;
+
+use fmu::{DoStep, Fmu, Free, time};
 use libloading::Library;
-use std::ffi::{CString, c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-type DoStep = unsafe extern "C" fn(*mut c_void, f64, f64, c_int) -> c_int;
-type Plain = unsafe extern "C" fn(*mut c_void) -> c_int;
-type Setup = unsafe extern "C" fn(*mut c_void, c_int, f64, f64, c_int, f64) -> c_int;
 type SetReal = unsafe extern "C" fn(*mut c_void, *const u32, usize, *const f64) -> c_int;
 type GetReal = unsafe extern "C" fn(*mut c_void, *const u32, usize, *mut f64) -> c_int;
-type Free = unsafe extern "C" fn(*mut c_void);
-type Instantiate = unsafe extern "C" fn(
-    *const c_char,
-    c_int,
-    *const c_char,
-    *const c_char,
-    *const c_void,
-    c_int,
-    c_int,
-) -> *mut c_void;
 
 const STEP: f64 = 1e-3;
 const STEPS: usize = 20_000;
@@ -44,10 +31,10 @@ fn main() {
         Row::new("hand-written ball in C", Box::new(|| peer.time(c"ball_do_step"))),
     ];
     for (name, fmu) in &balls {
-        rows.push(Row::new(name, Box::new(|| fmu.time_steps())));
+        rows.push(Row::new(name, Box::new(|| fmu.time_steps(STEP, STEPS))));
     }
     let name = "coupled_ball, 10 substeps, with set, get and the master's ball";
-    rows.push(Row::new(name, Box::new(|| coupled.time_exchange())));
+    rows.push(Row::new(name, Box::new(|| time_exchange(&coupled))));
     for _ in 0..ROUNDS {
         for row in &mut rows {
             row.fastest = row.fastest.min((row.measure)());
@@ -73,17 +60,6 @@ impl<'a> Row<'a> {
     fn new(name: &str, measure: Box<dyn Fn() -> f64 + 'a>) -> Row<'a> {
         Row { name: name.to_owned(), measure, fastest: f64::INFINITY }
     }
-}
-
-/// Nanoseconds per step.
-fn time(do_step: DoStep, component: *mut c_void) -> f64 {
-    let start = Instant::now();
-    for k in 0..STEPS {
-        // SAFETY: a live component of the library that the function comes from.
-        let status = unsafe { do_step(component, k as f64 * STEP, STEP, 1) };
-        assert_eq!(status, 0);
-    }
-    start.elapsed().as_secs_f64() * 1e9 / STEPS as f64
 }
 
 struct Peer {
@@ -113,126 +89,43 @@ impl Peer {
                 *self.library.get::<unsafe extern "C" fn() -> *mut c_void>(b"ball_instantiate\0").unwrap();
             let free = *self.library.get::<Free>(b"ball_free\0").unwrap();
             let component = instantiate();
-            let nanoseconds = time(do_step, component);
+            let nanoseconds = time(do_step, component, STEP, STEPS);
             free(component);
             nanoseconds
         }
     }
 }
 
-/// A built, extracted and loaded FMU.
-struct Fmu {
-    library: Library,
-    guid: CString,
-    resources: CString,
-    variables: Vec<String>,
-    _extracted: contact_fmu::master::extract::ExtractedFmu,
-    _folder: tempfile::TempDir,
-}
-
-impl Fmu {
-    fn build(name: &str) -> Fmu {
-        Fmu::build_with(name, "", "")
-    }
-
-    /// The FMU of a model with a part of its text replaced.
-    fn build_with(name: &str, old: &str, new: &str) -> Fmu {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let folder = tempfile::tempdir().unwrap();
-        let text = std::fs::read_to_string(root.join(format!("models/{name}/model.toml"))).unwrap();
-        let model = folder.path().join("model.toml");
-        std::fs::write(&model, text.replacen(old, new, 1)).unwrap();
-        let source = file::read(&model).unwrap();
-        let path = folder.path().join("bench.fmu");
-        std::fs::write(&path, package::build(&source, &[]).unwrap()).unwrap();
-        let extracted = FmuFile::open(&path).unwrap().extract().unwrap();
-        let guid = CString::new(package::guid::guid(&source.model)).unwrap();
-        let variables = variables::table(&source.model).into_iter().map(|variable| variable.name).collect();
-        let resources = CString::new(format!("file://{}", extracted.resources().display())).unwrap();
-        // SAFETY: our own library has no initializers.
-        let library = unsafe { Library::new(extracted.library().unwrap()) }.unwrap();
-        Fmu { library, guid, resources, variables, _extracted: extracted, _folder: folder }
-    }
-
-    fn instantiate(&self) -> *mut c_void {
-        // SAFETY: the signature of FMI 2.0; callbacks may be null for our FMU.
-        unsafe {
-            let instantiate = self.library.get::<Instantiate>(b"fmi2Instantiate\0").unwrap();
-            let name = c"bench".as_ptr();
-            let (guid, resources) = (self.guid.as_ptr(), self.resources.as_ptr());
-            let component = instantiate(name, 1, guid, resources, std::ptr::null(), 0, 0);
-            assert!(!component.is_null());
-            component
-        }
-    }
-
-    fn free(&self, component: *mut c_void) {
-        // SAFETY: from `instantiate`, freed once.
-        unsafe { self.library.get::<Free>(b"fmi2FreeInstance\0").unwrap()(component) }
-    }
-
-    /// An instance in step mode and its fmi2DoStep.
-    fn ready(&self) -> (*mut c_void, DoStep) {
-        let component = self.instantiate();
-        // SAFETY: the signatures of FMI 2.0 on a live component.
-        let do_step = unsafe {
-            let plain = |name: &[u8]| assert_eq!(self.library.get::<Plain>(name).unwrap()(component), 0);
-            let setup = self.library.get::<Setup>(b"fmi2SetupExperiment\0").unwrap();
-            assert_eq!(setup(component, 0, 0.0, 0.0, 0, 0.0), 0);
-            plain(b"fmi2EnterInitializationMode\0");
-            plain(b"fmi2ExitInitializationMode\0");
-            *self.library.get::<DoStep>(b"fmi2DoStep\0").unwrap()
+/// Nanoseconds per step of a fresh run in which a master moves the ball: state in, step, force out.
+fn time_exchange(fmu: &Fmu) -> f64 {
+    let (component, do_step) = fmu.ready();
+    let reference = |name: &str| fmu.variables.iter().position(|other| other == name).unwrap() as u32;
+    let inputs = [reference("ball.r[3]"), reference("ball.v[3]")];
+    let output = reference("ball.f[3]");
+    // SAFETY: the signatures of FMI 2.0 on a live component.
+    let (set, get) = unsafe {
+        let set = *fmu.library.get::<SetReal>(b"fmi2SetReal\0").unwrap();
+        (set, *fmu.library.get::<GetReal>(b"fmi2GetReal\0").unwrap())
+    };
+    let (mut position, mut velocity, mut force) = (1.001, 0.0, 0.0);
+    let start = Instant::now();
+    for k in 0..STEPS {
+        let state = [position, velocity];
+        // SAFETY: as many values as references.
+        let statuses = unsafe {
+            [
+                set(component, inputs.as_ptr(), 2, state.as_ptr()),
+                do_step(component, k as f64 * STEP, STEP, 1),
+                get(component, &raw const output, 1, &raw mut force),
+            ]
         };
-        (component, do_step)
+        assert_eq!(statuses, [0; 3]);
+        let acceleration = force - 10.0;
+        position += STEP * (velocity + 0.5 * STEP * acceleration);
+        velocity += STEP * acceleration;
     }
-
-    /// Nanoseconds per step of a fresh run: flight, impacts, rest.
-    fn time_steps(&self) -> f64 {
-        let (component, do_step) = self.ready();
-        let nanoseconds = time(do_step, component);
-        self.free(component);
-        nanoseconds
-    }
-
-    /// Nanoseconds per step of a fresh run in which a master moves the ball: state in, step, force out.
-    fn time_exchange(&self) -> f64 {
-        let (component, do_step) = self.ready();
-        let reference = |name: &str| self.variables.iter().position(|other| other == name).unwrap() as u32;
-        let inputs = [reference("ball.r[3]"), reference("ball.v[3]")];
-        let output = reference("ball.f[3]");
-        // SAFETY: the signatures of FMI 2.0 on a live component.
-        let (set, get) = unsafe {
-            let set = *self.library.get::<SetReal>(b"fmi2SetReal\0").unwrap();
-            (set, *self.library.get::<GetReal>(b"fmi2GetReal\0").unwrap())
-        };
-        let (mut position, mut velocity, mut force) = (1.001, 0.0, 0.0);
-        let start = Instant::now();
-        for k in 0..STEPS {
-            let state = [position, velocity];
-            // SAFETY: as many values as references.
-            let statuses = unsafe {
-                [
-                    set(component, inputs.as_ptr(), 2, state.as_ptr()),
-                    do_step(component, k as f64 * STEP, STEP, 1),
-                    get(component, &raw const output, 1, &raw mut force),
-                ]
-            };
-            assert_eq!(statuses, [0; 3]);
-            let acceleration = force - 10.0;
-            position += STEP * (velocity + 0.5 * STEP * acceleration);
-            velocity += STEP * acceleration;
-        }
-        let nanoseconds = start.elapsed().as_secs_f64() * 1e9 / STEPS as f64;
-        assert!(position.abs() < 0.21, "the ball rests on the floor");
-        self.free(component);
-        nanoseconds
-    }
-
-    fn time_instantiation(&self) -> f64 {
-        let start = Instant::now();
-        let component = self.instantiate();
-        let seconds = start.elapsed().as_secs_f64();
-        self.free(component);
-        seconds
-    }
+    let nanoseconds = start.elapsed().as_secs_f64() * 1e9 / STEPS as f64;
+    assert!(position.abs() < 0.21, "the ball rests on the floor");
+    fmu.free(component);
+    nanoseconds
 }

@@ -92,7 +92,7 @@ impl<S: Scalar> Orientation<S> {
 
     /// First `first`, then this.
     #[inline]
-    fn after(&self, first: &Orientation<S>) -> Orientation<S> {
+    pub fn after(&self, first: &Orientation<S>) -> Orientation<S> {
         let [w, x, y, z] = self.wxyz;
         let [a, b, c, d] = first.wxyz;
         Orientation {

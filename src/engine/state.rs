@@ -152,8 +152,12 @@ pub struct StepRecord<S: Scalar> {
     pub residual: f64,
     /// Deepest penetration seen at the end of a substep, before correction.
     pub penetration: S,
-    /// Energy taken by impacts, friction and position correction since the start of the simulation.
+    /// Energy taken since the start of the simulation by impacts, friction, damping and position correction.
     pub dissipated: S,
+    /// The part of it that friction took.
+    pub dissipated_by_friction: S,
+    /// The part of it that dampers took.
+    pub dissipated_by_damping: S,
 }
 
 impl<S: Scalar> State<S> {
@@ -230,6 +234,8 @@ impl<S: Scalar> State<S> {
                 residual: self.step.residual,
                 penetration: convert(self.step.penetration),
                 dissipated: convert(self.step.dissipated),
+                dissipated_by_friction: convert(self.step.dissipated_by_friction),
+                dissipated_by_damping: convert(self.step.dissipated_by_damping),
             },
         }
     }
@@ -371,6 +377,8 @@ impl<S: Scalar> StepRecord<S> {
             residual: 0.0,
             penetration: S::zero(),
             dissipated: S::zero(),
+            dissipated_by_friction: S::zero(),
+            dissipated_by_damping: S::zero(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::contact::{Impulse, Jacobian, Touch};
 use super::coupling;
+use super::linkage;
 use super::problem::mixed::MixedProblem;
 use super::rotation::Orientation;
 use super::scalar::Scalar;
@@ -32,7 +33,7 @@ pub struct Workspace<S: Scalar> {
     pub(super) torque: Vec<Vector3<S>>,
     /// Proposed rotation, by rotating node.
     pub(super) turns: Vec<Turn<S>>,
-    /// Displacement that corrects positions, by node, and the moment that turns, by rotating node.
+    /// What corrects positions: in place of impulses by node, and of their moments by rotating node.
     pub(super) shifts: Vec<Vector3<S>>,
     pub(super) moments: Vec<Vector3<S>>,
     /// Contact pairs of the island at hand.
@@ -53,6 +54,8 @@ pub struct Workspace<S: Scalar> {
     pub(super) solver: SolverScratch,
     pub(super) midpoint: MidpointScratch<S>,
     pub(super) couplings: Vec<coupling::Scratch<S>>,
+    /// Linear systems of springs and joints, by [`Island::linkage`].
+    pub(super) linkages: Vec<linkage::Scratch<S>>,
     /// State of a window on trial; made when there is the first one.
     trial: Option<Box<State<S>>>,
 }
@@ -140,6 +143,7 @@ impl<S: Scalar> Workspace<S> {
                 MidpointScratch::with_capacity(0, 0)
             },
             couplings: vec![coupling::Scratch::new(); system.couplings.len()],
+            linkages: system.linkages.iter().map(linkage::Scratch::new).collect(),
             trial: None,
         }
     }
@@ -158,7 +162,8 @@ pub fn advance<S: Solvable>(
         for substep in 0..substeps {
             let offset = f64::from(substep) * length;
             for island in &system.islands {
-                IslandStep { system, island, state, workspace, length, offset, crowded: false }.run();
+                IslandStep { system, island, state, workspace, length, offset, elapsed: 0.0, crowded: false }
+                    .run();
             }
         }
     } else {
@@ -210,7 +215,7 @@ fn advance_island<S: Solvable>(
     let length = span / f64::from(substeps);
     for substep in 0..substeps {
         let offset = ahead + f64::from(substep) * length;
-        IslandStep { system, island, state, workspace, length, offset, crowded: false }.run();
+        IslandStep { system, island, state, workspace, length, offset, elapsed: 0.0, crowded: false }.run();
     }
 }
 
@@ -224,8 +229,8 @@ fn cut(duration: f64, step: f64) -> Result<(u32, f64), StepError> {
 }
 
 fn begin<S: Scalar>(state: &mut State<S>, duration: f64, substeps: u32) {
-    let dissipated = state.step.dissipated;
-    state.step = StepRecord { duration, substeps, dissipated, ..StepRecord::none() };
+    state.step =
+        StepRecord { duration, substeps, iterations: 0, residual: 0.0, penetration: S::zero(), ..state.step };
     for contact in &mut state.contacts {
         // The mode stays until a substep has looked at the contact.
         *contact = ContactRecord { mode: contact.mode, ..ContactRecord::open() };
@@ -235,5 +240,9 @@ fn begin<S: Scalar>(state: &mut State<S>, duration: f64, substeps: u32) {
     }
     for rotation in &mut state.rotations {
         rotation.contact_impulse = Vector3::zeros();
+    }
+    for joint in &mut state.joints {
+        joint.impulse = Vector3::zeros();
+        joint.moment = Vector3::zeros();
     }
 }

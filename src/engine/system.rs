@@ -231,7 +231,7 @@ impl System {
         let one_point = |node: &Node| node.shape.touching_points() == 1;
         assert!(!is_midpoint || nodes.iter().all(one_point), "the midpoint scheme has one point a node");
         let mut islands = islands(nodes.len(), &surfaces, &contacts, &ties);
-        let linkages = Linkage::of_islands(&mut islands, &nodes, &ties);
+        let linkages = Linkage::of_islands(&mut islands, &nodes, &surfaces, &contacts, &ties);
         for island in &mut islands {
             island.couple(&nodes, &couplings);
         }

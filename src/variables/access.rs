@@ -66,8 +66,13 @@ pub fn get_real<S: Scalar>(slot: Slot, system: &System, state: &State<S>) -> S {
         Slot::Penetration => state.step.penetration,
         Slot::KineticEnergy => engine::kinetic_energy(state),
         Slot::PotentialEnergy => engine::potential_energy(system, state),
-        Slot::Energy => engine::kinetic_energy(state) + engine::potential_energy(system, state),
+        Slot::Energy => engine::mechanical_energy(system, state),
         Slot::Dissipated => state.step.dissipated,
+        Slot::DissipatedByImpact => {
+            state.step.dissipated - state.step.dissipated_by_friction - state.step.dissipated_by_damping
+        }
+        Slot::DissipatedByFriction => state.step.dissipated_by_friction,
+        Slot::DissipatedByDamping => state.step.dissipated_by_damping,
         Slot::Gravity { axis } => state.parameters.gravity[axis],
         Slot::EngineStep => S::from(state.parameters.step),
         Slot::Iterations

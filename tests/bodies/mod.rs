@@ -4,23 +4,27 @@
 
 use contact_fmu::engine::derivative::differentiate;
 use contact_fmu::engine::{
-    ContactMemory, ContactPair, ContactRecord, Coupling, CouplingMode, CouplingState, Dual, FrictionLaw,
-    Input, Kinetic, Latency, Motion, Node, NodeShape, NodeState, Orientation, Parameters, Quality,
-    RotationState, Scalar, Scheme, Settings, SolverChoice, SolverSettings, State, StepRecord, Surface,
-    SurfaceShape, System, Ties, Workspace, advance,
+    Anchor, ContactMemory, ContactPair, ContactRecord, Coupling, CouplingMode, CouplingState, Drive, Dual,
+    FrictionLaw, Input, Joint, JointEnd, JointKind, JointState, Kinetic, Latency, Motion, Motor, Node,
+    NodeShape, NodeState, Orientation, Parameters, Profile, Quality, RotationState, Scalar, Scheme, Settings,
+    SolverChoice, SolverSettings, Spring, State, StepRecord, Surface, SurfaceShape, System, Ties, Workspace,
+    advance,
 };
-use nalgebra::Vector3;
+use nalgebra::{Rotation3, Vector3};
 
 /// Bodies, surfaces and contacts in the order in which they were added.
 pub struct Scene {
-    settings: Settings,
+    /// Time stepping and solver.
+    pub settings: Settings,
     nodes: Vec<Node>,
     points: Vec<Vector3<f64>>,
     surfaces: Vec<Surface>,
     contacts: Vec<ContactPair>,
     couplings: Vec<Coupling>,
+    ties: Ties,
     memories: usize,
-    state: State<f64>,
+    /// Initial state.
+    pub state: State<f64>,
 }
 
 impl Scene {
@@ -44,6 +48,7 @@ impl Scene {
             surfaces: Vec::new(),
             contacts: Vec::new(),
             couplings: Vec::new(),
+            ties: Ties::default(),
             memories: 0,
             state: State {
                 time: 0.0,
@@ -147,6 +152,46 @@ impl Scene {
         self.table(f64::INFINITY, [f64::INFINITY; 3], position, 0.0)
     }
 
+    /// Adds a spring between the centres of nodes, or of a node and a place of the ground, unstretched at the start.
+    pub fn spring(&mut self, ends: [Anchor; 2], stiffness: f64, damping: f64) -> usize {
+        let [one, other] = ends.map(|end| self.in_world(&end));
+        self.ties.springs.push(Spring { ends, length: (other - one).norm() });
+        self.state.parameters.stiffness.push(stiffness);
+        self.state.parameters.damping.push(damping);
+        self.ties.springs.len() - 1
+    }
+
+    /// Adds a joint at a place of the world, with its axis; none of the nodes has turned yet.
+    pub fn joint(
+        &mut self,
+        kind: JointKind,
+        nodes: [Option<usize>; 2],
+        place: [f64; 3],
+        axis: [f64; 3],
+    ) -> usize {
+        let frame = frame_along(&Vector3::from(axis));
+        let ends = nodes.map(|node| {
+            let centre = node.map_or(Vector3::zeros(), |node| self.state.nodes[node].position);
+            JointEnd { anchor: Anchor { node, place: Vector3::from(place) - centre }, frame }
+        });
+        self.ties.joints.push(Joint { kind, ends, motor: None, friction: None });
+        self.state.joints.push(JointState::new());
+        self.ties.joints.len() - 1
+    }
+
+    /// Drives a joint.
+    pub fn drive(&mut self, joint: usize, drive: Drive, profile: Profile) {
+        if let Profile::Input(_) = profile {
+            self.state.drives.push(Input::zero());
+        }
+        self.ties.joints[joint].motor = Some(Motor { drive, profile });
+    }
+
+    /// Where an anchor is; none of the nodes has turned yet.
+    fn in_world(&self, anchor: &Anchor) -> Vector3<f64> {
+        anchor.place + anchor.node.map_or(Vector3::zeros(), |node| self.state.nodes[node].position)
+    }
+
     /// Adds a body.
     pub fn add(
         &mut self,
@@ -231,12 +276,29 @@ impl Scene {
             self.surfaces,
             self.contacts,
             self.couplings,
-            Ties::default(),
+            self.ties,
         );
         self.state.guesses = vec![Vector3::zeros(); system.points_of_contacts()];
         let workspace = Workspace::new(&system);
         Simulation { system, state: self.state, workspace }
     }
+}
+
+/// The centre of a node as an anchor.
+pub fn centre(node: usize) -> Anchor {
+    Anchor { node: Some(node), place: Vector3::zeros() }
+}
+
+/// A place of the ground as an anchor.
+pub fn ground(place: [f64; 3]) -> Anchor {
+    Anchor { node: None, place: Vector3::from(place) }
+}
+
+/// A frame with its third axis along a direction.
+pub fn frame_along(axis: &Vector3<f64>) -> Orientation<f64> {
+    let turn = Rotation3::rotation_between(&Vector3::z(), axis)
+        .unwrap_or_else(|| Rotation3::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI));
+    Orientation::from_turn(&turn.scaled_axis())
 }
 
 /// Corners of a box with the given half edges.

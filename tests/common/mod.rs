@@ -26,7 +26,12 @@ pub fn capturing(name: &str) -> Model {
 
 /// Columns of `models/NAME/reference.csv`, row by row, without the header.
 pub fn reference(name: &str) -> Vec<Vec<f64>> {
-    let text = std::fs::read_to_string(path(&format!("models/{name}/reference.csv"))).unwrap();
+    numbers(&format!("models/{name}/reference.csv"))
+}
+
+/// Columns of a file of the repository, row by row, without the header.
+pub fn numbers(file: &str) -> Vec<Vec<f64>> {
+    let text = std::fs::read_to_string(path(file)).unwrap();
     text.lines().skip(1).map(|line| line.split(',').map(|number| number.parse().unwrap()).collect()).collect()
 }
 

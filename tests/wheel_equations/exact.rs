@@ -170,7 +170,7 @@ impl Exact {
                     friction_used: used,
                     force: used - friction_used(force),
                     position: distance_part(&state.nodes[0].position, &position(&motion.q), &beginning),
-                    energy: mechanical_energy(state) - energy(&motion.q, &motion.v),
+                    energy: mechanical_energy(&run.system, state) - energy(&motion.q, &motion.v),
                     misalignment: is_sliding(state).then(|| degrees_between(&ours, force)),
                 }
             })

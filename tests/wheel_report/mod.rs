@@ -84,7 +84,7 @@ pub fn report() -> Report {
 
 fn engine_wheel(run: &Run) -> EngineWheel {
     let deviations = exact().deviations(run);
-    let total = |state: &State<f64>| mechanical_energy(state) + state.step.dissipated;
+    let total = |state: &State<f64>| mechanical_energy(&run.system, state) + state.step.dissipated;
     let start = total(&run.states[0]);
     EngineWheel {
         summary: summary(&deviations),

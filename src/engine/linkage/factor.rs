@@ -106,9 +106,9 @@ impl<S: Scalar> Factor<S> {
         }
     }
 
-    /// Solves for one right side, in place.
-    pub fn solve(&self, pattern: &Pattern, x: &mut [Vector3<S>]) {
-        for (turn, &pivot) in pattern.order.iter().enumerate() {
+    /// Solves for one right side, in place, that is zero in blocks eliminated before `first`.
+    pub fn solve(&self, pattern: &Pattern, first: usize, x: &mut [Vector3<S>]) {
+        for (turn, &pivot) in pattern.order.iter().enumerate().skip(first) {
             let value = x[pivot];
             for place in pattern.starts[turn]..pattern.starts[turn + 1] {
                 x[pattern.rows[place]] -= self.below[place] * value;
@@ -121,6 +121,33 @@ impl<S: Scalar> Factor<S> {
             }
             x[pivot] = value;
         }
+    }
+}
+
+impl<S: Scalar> Factor<S> {
+    /// Replaces three right sides `x`, block by block from the one eliminated at `first`, by `L^-1 x`.
+    pub fn forward(&self, pattern: &Pattern, first: usize, x: &mut [Matrix3<S>]) {
+        for turn in first..pattern.size() {
+            let value = x[turn - first];
+            for place in pattern.starts[turn]..pattern.starts[turn + 1] {
+                x[pattern.turn(pattern.rows[place]) - first] -= self.below[place] * value;
+            }
+        }
+    }
+
+    /// `x^T D^-1 y` of what [`forward`](Self::forward) gave, each from its first block on.
+    pub fn product(
+        &self,
+        pattern: &Pattern,
+        (first, x): (usize, &[Matrix3<S>]),
+        (other, y): (usize, &[Matrix3<S>]),
+    ) -> Matrix3<S> {
+        let mut product = Matrix3::zeros();
+        for turn in first.max(other)..pattern.size() {
+            let inverse = &self.inverse[pattern.order[turn]];
+            product += x[turn - first].tr_mul(&(inverse * y[turn - other]));
+        }
+        product
     }
 }
 
@@ -147,6 +174,7 @@ fn definite_inverse<S: Scalar>(m: &Matrix3<S>) -> Matrix3<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     /// A numerically arbitrary but repeatable number between -1 and 1.
     fn number(index: usize) -> f64 {
@@ -164,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_saddle_point_system_is_solved() {
-        let pattern = Pattern::new(7, 5, pairs().into_iter());
+        let pattern = Pattern::new(7, 5, &BTreeSet::new(), pairs().into_iter());
         let mut matrix = Matrix::zero(&pattern);
         for row in 0..5 {
             matrix.diagonal[row] = block(row) * block(row).transpose() + Matrix3::identity() * 8.0;
@@ -182,22 +210,60 @@ mod tests {
         let mut x: Vec<_> = right.iter().map(|value| -value).collect();
         let mut factor = Factor::new(&pattern);
         factor.factor(&pattern, &matrix);
-        factor.solve(&pattern, &mut x);
+        factor.solve(&pattern, 0, &mut x);
         for (x, expected) in x.iter().zip(&expected) {
             assert!((x - expected).norm() < 1e-12, "{x} instead of {expected}");
         }
     }
 
     #[test]
+    fn what_yields_is_found_without_a_whole_solution() {
+        let pattern = Pattern::new(5, 5, &BTreeSet::from([1, 3]), pairs().into_iter().take(6));
+        let mut matrix = Matrix::zero(&pattern);
+        for row in 0..5 {
+            matrix.diagonal[row] = block(row) * block(row).transpose() + Matrix3::identity() * 8.0;
+        }
+        for (index, &(row, column)) in pairs()[..6].iter().enumerate() {
+            matrix.add(pattern.entry(row, column), &block(20 + index));
+        }
+        let mut factor = Factor::new(&pattern);
+        factor.factor(&pattern, &matrix);
+        let sides = [1, 3].map(|pushed| {
+            let first = pattern.turn(pushed);
+            assert!(first >= 3);
+            let mut x = vec![Matrix3::zeros(); 5 - first];
+            x[0] = block(40 + pushed);
+            factor.forward(&pattern, first, &mut x);
+            (first, x)
+        });
+        for (one, pushed) in [1, 3].into_iter().enumerate() {
+            for (other, seen) in [1, 3].into_iter().enumerate() {
+                let product = factor.product(
+                    &pattern,
+                    (sides[other].0, &sides[other].1),
+                    (sides[one].0, &sides[one].1),
+                );
+                for column in 0..3 {
+                    let mut x = vec![Vector3::zeros(); 5];
+                    x[pushed] = block(40 + pushed).column(column).into_owned();
+                    factor.solve(&pattern, 0, &mut x);
+                    let expected = block(40 + seen).transpose() * x[seen];
+                    assert!((product.column(column) - expected).norm() < 1e-13);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn joints_wait_for_what_they_hold() {
-        let pattern = Pattern::new(7, 5, pairs().into_iter());
+        let pattern = Pattern::new(7, 5, &BTreeSet::new(), pairs().into_iter());
         let turn = |block: usize| pattern.order.iter().position(|&other| other == block);
         assert!(turn(5) > turn(0) && turn(5) > turn(2) && turn(6) > turn(2) && turn(6) > turn(4));
     }
 
     #[test]
     fn a_chain_has_no_fill() {
-        let pattern = Pattern::new(1000, 1000, (1..1000).map(|block| (block - 1, block)));
+        let pattern = Pattern::new(1000, 1000, &BTreeSet::new(), (1..1000).map(|block| (block - 1, block)));
         assert_eq!(pattern.rows.len(), 999);
         assert_eq!(pattern.updates.len(), 999);
     }

@@ -13,10 +13,11 @@
 //! With `d` from the first to the second end, and `e` an axis of the frame that turns with the first body,
 //! `(e . d)' = e . (v2 + w2 x a2 - v1 - w1 x a1) + w1 . (e x d)`.
 
-use super::Anchor;
+use super::{Anchor, Motor};
+use crate::engine::geometry::Pose;
 use crate::engine::rotation::Orientation;
-use crate::engine::scalar::Scalar;
-use nalgebra::Vector3;
+use crate::engine::scalar::{Scalar, length};
+use nalgebra::{Matrix3, Vector3};
 use serde::{Deserialize, Serialize};
 
 /// A joint between two nodes, or a node and the ground.
@@ -91,62 +92,13 @@ pub struct JointFriction {
     pub threshold: f64,
 }
 
-/// What drives the free coordinate of a revolute or prismatic joint.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Motor {
-    /// What is prescribed.
-    pub drive: Drive,
-    /// As which function of time.
-    pub profile: Profile,
-}
-
-/// What a motor prescribes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Drive {
-    /// The rate of the joint's coordinate.
-    Rate,
-    /// The coordinate itself.
-    Position,
-}
-
-/// A function of time that a motor follows.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Profile {
-    /// What the master gives, by place in [`crate::engine::State::drives`].
-    Input(usize),
-    /// A constant.
-    Constant(f64),
-    /// `offset + amplitude sin(2 pi frequency t + phase)`.
-    Sine {
-        /// Amplitude.
-        amplitude: f64,
-        /// Frequency in Hz.
-        frequency: f64,
-        /// Phase in rad.
-        phase: f64,
-        /// Mean.
-        offset: f64,
-    },
-    /// From one value to another along half a cosine.
-    Ramp {
-        /// Value before.
-        from: f64,
-        /// Value after.
-        to: f64,
-        /// When it begins.
-        start: f64,
-        /// How long it takes.
-        duration: f64,
-    },
-    /// Straight lines between points of time and value, in the order of time; the first and the last value beyond.
-    Table(Vec<[f64; 2]>),
-}
-
 /// What a joint does.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JointState<S: Scalar> {
     /// Turn of the second end about the axis since the start, counted on beyond half a turn.
     pub angle: S,
+    /// Way of the second end along the axis since the start.
+    pub distance: S,
     /// Sum of the impulses on the second end over the last communication step.
     pub impulse: Vector3<S>,
     /// Sum of their moments about the joint's place.
@@ -156,13 +108,32 @@ pub struct JointState<S: Scalar> {
 impl<S: Scalar> JointState<S> {
     /// Before the first step.
     pub fn new() -> JointState<S> {
-        JointState { angle: S::zero(), impulse: Vector3::zeros(), moment: Vector3::zeros() }
+        JointState {
+            angle: S::zero(),
+            distance: S::zero(),
+            impulse: Vector3::zeros(),
+            moment: Vector3::zeros(),
+        }
+    }
+
+    /// The coordinate that a motor drives.
+    pub fn coordinate(&self, joint: &Joint) -> S {
+        if joint.has_angle() { self.angle } else { self.distance }
+    }
+
+    /// Follows the coordinates to where the sides are.
+    pub fn follow(&mut self, joint: &Joint, placed: &Placed<S>) {
+        if joint.has_angle() {
+            self.angle = Joint::angle(placed, self.angle);
+        }
+        self.distance = axis(&placed.frames[0], 2).dot(&placed.apart);
     }
 
     /// The same over another scalar type.
     pub fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> JointState<T> {
         JointState {
             angle: convert(self.angle),
+            distance: convert(self.distance),
             impulse: self.impulse.map(convert),
             moment: self.moment.map(convert),
         }
@@ -173,4 +144,130 @@ impl<S: Scalar> Default for JointState<S> {
     fn default() -> JointState<S> {
         JointState::new()
     }
+}
+
+/// Both sides of a joint in the world, at some pose of the nodes.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed<S> {
+    /// From the centre of each node to the joint; zero for the ground.
+    pub arms: [Vector3<S>; 2],
+    /// Frame of each side.
+    pub frames: [Orientation<S>; 2],
+    /// From the first end to the second.
+    pub apart: Vector3<S>,
+}
+
+/// Three rows of a joint, by how they see velocity and angular velocity of the ends; rows that are not held are zero.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<S> {
+    /// Acts on the velocity of either end's centre, then on its angular velocity: first end, second end.
+    pub parts: [Matrix3<S>; 4],
+}
+
+impl Joint {
+    /// Where the sides are, with the nodes at `poses`; none for the ground.
+    pub fn placed<S: Scalar>(&self, poses: [Option<&Pose<S>>; 2]) -> Placed<S> {
+        let side = |end: &JointEnd, pose: Option<&Pose<S>>| {
+            let (place, frame) = (end.anchor.place.map(S::from), end.frame.map(S::from));
+            match pose {
+                None => (Vector3::zeros(), place, frame),
+                Some(pose) => {
+                    let arm = pose.orientation.to_world(&place);
+                    (arm, pose.position + arm, pose.orientation.after(&frame))
+                }
+            }
+        };
+        let (first, from, one) = side(&self.ends[0], poses[0]);
+        let (second, to, other) = side(&self.ends[1], poses[1]);
+        Placed { arms: [first, second], frames: [one, other], apart: to - from }
+    }
+
+    /// The held rows of the translation.
+    pub fn translation_rows<S: Scalar>(&self, placed: &Placed<S>) -> Rows<S> {
+        let mut rows = Rows::none();
+        if let JointKind::Distance { .. } = self.kind {
+            let direction = placed.apart / length(&placed.apart);
+            rows.set_pull(0, &direction, &placed.arms[0], &placed.arms[1]);
+            return rows;
+        }
+        let held = self.held()[0];
+        let lever = placed.arms[0] + placed.apart;
+        for row in (0..3).filter(|&row| held[row]) {
+            rows.set_pull(row, &axis(&placed.frames[0], row), &lever, &placed.arms[1]);
+        }
+        rows
+    }
+
+    /// The held rows of the rotation.
+    pub fn rotation_rows<S: Scalar>(&self, placed: &Placed<S>) -> Rows<S> {
+        let mut rows = Rows::none();
+        let held = self.held()[1];
+        for row in (0..3).filter(|&row| held[row]) {
+            let axis = axis(&placed.frames[0], row).transpose();
+            rows.parts[1].set_row(row, &-axis);
+            rows.parts[3].set_row(row, &axis);
+        }
+        rows
+    }
+
+    /// By how much the held rows of the translation are off; a motor asks for `target`.
+    pub fn translation_error<S: Scalar>(&self, placed: &Placed<S>, target: Option<S>) -> Vector3<S> {
+        if let JointKind::Distance { length: held } = self.kind {
+            return Vector3::new(length(&placed.apart) - S::from(held), S::zero(), S::zero());
+        }
+        let mut error = placed.frames[0].to_body(&placed.apart);
+        if self.kind == JointKind::Prismatic || self.kind == JointKind::Cylindrical {
+            error[2] = target.map_or(S::zero(), |target| error[2] - target);
+        }
+        error
+    }
+
+    /// The same for the rotation; `angle` is the turn about the axis.
+    pub fn rotation_error<S: Scalar>(&self, placed: &Placed<S>, angle: S, target: Option<S>) -> Vector3<S> {
+        match self.kind {
+            JointKind::Prismatic | JointKind::Fixed => {
+                placed.frames[0].to_body(&placed.frames[1].turn_from(&placed.frames[0]))
+            }
+            JointKind::Revolute | JointKind::Cylindrical => {
+                let mut error =
+                    placed.frames[0].to_body(&axis(&placed.frames[0], 2).cross(&axis(&placed.frames[1], 2)));
+                error[2] = target.map_or(S::zero(), |target| angle - target);
+                error
+            }
+            JointKind::Spherical | JointKind::Distance { .. } => Vector3::zeros(),
+        }
+    }
+
+    /// Turn of the second side about the axis, near `angle`.
+    pub fn angle<S: Scalar>(placed: &Placed<S>, angle: S) -> S {
+        let turn = Vector3::new(S::zero(), S::zero(), angle);
+        let expected = placed.frames[0].turned_in_body(&turn);
+        angle + axis(&placed.frames[0], 2).dot(&placed.frames[1].turn_from(&expected))
+    }
+
+    /// Whether it turns about an axis.
+    pub fn has_angle(&self) -> bool {
+        matches!(self.kind, JointKind::Revolute | JointKind::Cylindrical)
+    }
+}
+
+impl<S: Scalar> Rows<S> {
+    fn none() -> Rows<S> {
+        Rows { parts: [Matrix3::zeros(); 4] }
+    }
+
+    /// A row that sees how fast the ends, at the levers, part along a direction.
+    fn set_pull(&mut self, row: usize, direction: &Vector3<S>, first: &Vector3<S>, second: &Vector3<S>) {
+        self.parts[0].set_row(row, &-direction.transpose());
+        self.parts[1].set_row(row, &-first.cross(direction).transpose());
+        self.parts[2].set_row(row, &direction.transpose());
+        self.parts[3].set_row(row, &second.cross(direction).transpose());
+    }
+}
+
+/// An axis of a frame in world components.
+pub fn axis<S: Scalar>(frame: &Orientation<S>, index: usize) -> Vector3<S> {
+    let mut axis = Vector3::zeros();
+    axis[index] = S::one();
+    frame.to_world(&axis)
 }

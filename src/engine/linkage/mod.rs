@@ -8,20 +8,25 @@
 //! `p` of the contacts. The matrix is sparse, in blocks of three ([`factor`]), and solved once for free motion and
 //! once a contact for how it yields; joints are bilateral rows of it. [Fancello 2012, 3.1; Peiret 2016, eq. 30]
 
+mod assembly;
 mod factor;
 pub mod joint;
+pub mod motor;
 mod output;
 mod pattern;
 pub mod spring;
 
-pub use joint::{Drive, Joint, JointEnd, JointFriction, JointKind, JointState, Motor, Profile};
+pub use assembly::{Configuration, Scratch, Stiffening, cross_matrix};
+pub use joint::{Joint, JointEnd, JointFriction, JointKind, JointState};
+pub use motor::{Drive, Motor, Profile};
 pub use output::{JointMotion, joint_motion, spring_energy, spring_length, spring_tension};
 pub use spring::Spring;
 
-use super::system::{Island, Node};
+use super::geometry::Surface;
+use super::system::{ContactPair, Island, Node};
 use nalgebra::Vector3;
 use pattern::{Entry, Pattern};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A place on a node, or of the ground.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +55,9 @@ impl Ties {
     }
 }
 
+/// Nodes that touch something are eliminated last where there are no more than this.
+const FEW: usize = 16;
+
 /// Springs and joints of one island, and where they are in its linear system.
 #[derive(Clone, Debug)]
 pub struct Linkage {
@@ -64,6 +72,8 @@ pub struct Linkage {
     /// Blocks of the joints: translation, rotation.
     pub(super) joint_places: Vec<[Option<JointPlace>; 2]>,
     pub(super) pattern: Pattern,
+    /// Whether it has springs between point masses only.
+    pub is_plain: bool,
 }
 
 /// Blocks of a node in the linear system.
@@ -83,6 +93,8 @@ pub type Blocks = [Option<usize>; 4];
 /// Where a spring is in the linear system.
 #[derive(Clone, Copy, Debug)]
 pub struct SpringPlace {
+    /// What it joins, by place among the island's nodes.
+    pub ends: [Option<usize>; 2],
     /// Blocks that it acts on.
     pub blocks: Blocks,
     /// Entries between them, where both are there: row by row, the column before the row.
@@ -92,6 +104,8 @@ pub struct SpringPlace {
 /// Where rows of a joint are in the linear system.
 #[derive(Clone, Copy, Debug)]
 pub struct JointPlace {
+    /// What they join, by place among the island's nodes.
+    pub ends: [Option<usize>; 2],
     /// Their own block.
     pub block: usize,
     /// Blocks that they act on.
@@ -102,7 +116,13 @@ pub struct JointPlace {
 
 impl Linkage {
     /// Finds the linkages of the islands, and tells the islands.
-    pub(super) fn of_islands(islands: &mut [Island], nodes: &[Node], ties: &Ties) -> Vec<Linkage> {
+    pub(super) fn of_islands(
+        islands: &mut [Island],
+        nodes: &[Node],
+        surfaces: &[Surface],
+        contacts: &[ContactPair],
+        ties: &Ties,
+    ) -> Vec<Linkage> {
         let mut homes = vec![0; nodes.len()];
         for (index, island) in islands.iter().enumerate() {
             for &node in &island.nodes {
@@ -122,13 +142,25 @@ impl Linkage {
         for (island, (springs, joints)) in islands.iter_mut().zip(members) {
             if !(springs.is_empty() && joints.is_empty()) {
                 island.linkage = Some(linkages.len());
-                linkages.push(Linkage::new(island, springs, joints, nodes, ties));
+                let touching = island.contacts.iter().flat_map(|&contact| {
+                    let pair = &contacts[contact];
+                    surfaces[pair.surface].body.into_iter().chain([pair.node])
+                });
+                let touching = touching.collect();
+                linkages.push(Linkage::new(island, springs, joints, nodes, &touching, ties));
             }
         }
         linkages
     }
 
-    fn new(island: &Island, springs: Vec<usize>, joints: Vec<usize>, nodes: &[Node], ties: &Ties) -> Linkage {
+    fn new(
+        island: &Island,
+        springs: Vec<usize>,
+        joints: Vec<usize>,
+        nodes: &[Node],
+        touching: &BTreeSet<usize>,
+        ties: &Ties,
+    ) -> Linkage {
         let mut count = 0..;
         let mut next = || count.next().expect("there are enough numbers");
         let mut places: Vec<Place> = Vec::with_capacity(island.nodes.len());
@@ -139,6 +171,9 @@ impl Linkage {
             places.push(place);
         }
         let late = count.start;
+        let local: BTreeMap<usize, usize> =
+            island.nodes.iter().enumerate().map(|(place, &node)| (node, place)).collect();
+        let locals = |ends: [Anchor; 2]| ends.map(|end| end.node.map(|node| local[&node]));
         let blocks = |ends: [Anchor; 2]| -> Blocks {
             let [one, other] = ends.map(|end| end.node.map(|node| by_node[&node]));
             [
@@ -155,7 +190,9 @@ impl Linkage {
             .map(|&joint| {
                 let joint = &ties.joints[joint];
                 let blocks = blocks(joint.ends.map(|end| end.anchor));
-                let can_turn = blocks[1].is_some() || blocks[3].is_some();
+                // A point mass has no orientation that could be held.
+                let has_orientation = |end: usize| blocks[2 * end].is_none() || blocks[2 * end + 1].is_some();
+                let can_turn = has_orientation(0) && has_orientation(1);
                 let [moves, turns] = joint.held();
                 let mut rows =
                     |held: bool| held.then(|| (count.next().expect("there are enough numbers"), blocks));
@@ -170,10 +207,22 @@ impl Linkage {
         for &(block, blocks) in joint_blocks.iter().flatten().flatten() {
             pairs.extend(blocks.iter().flatten().map(|&other| (block, other)));
         }
-        let pattern = Pattern::new(count.start, late, pairs.into_iter());
+        // Many of them would fill the matrix.
+        let last = if touching.len() <= FEW {
+            let blocks = touching.iter().flat_map(|node| {
+                let place = &by_node[node];
+                place.angular.into_iter().chain([place.linear])
+            });
+            blocks.collect()
+        } else {
+            BTreeSet::new()
+        };
+        let pattern = Pattern::new(count.start, late, &last, pairs.into_iter());
         let spring_places = spring_blocks
             .into_iter()
-            .map(|blocks| SpringPlace {
+            .zip(&springs)
+            .map(|(blocks, &spring)| SpringPlace {
+                ends: locals(ties.springs[spring].ends),
                 blocks,
                 entries: std::array::from_fn(|row| {
                     std::array::from_fn(|column| {
@@ -185,9 +234,11 @@ impl Linkage {
             .collect();
         let joint_places = joint_blocks
             .into_iter()
-            .map(|rows| {
+            .zip(&joints)
+            .map(|(rows, &joint)| {
                 rows.map(|rows| {
                     rows.map(|(block, blocks)| JointPlace {
+                        ends: locals(ties.joints[joint].ends.map(|end| end.anchor)),
                         block,
                         blocks,
                         entries: blocks.map(|other| other.map(|other| pattern.entry(block, other))),
@@ -195,7 +246,15 @@ impl Linkage {
                 })
             })
             .collect();
-        Linkage { springs, joints, places, spring_places, joint_places, pattern }
+        let is_plain = joints.is_empty() && places.iter().all(|place| place.angular.is_none());
+        Linkage { springs, joints, places, spring_places, joint_places, pattern, is_plain }
+    }
+
+    /// Blocks of a node of the island.
+    #[inline]
+    pub fn place_of(&self, node: usize) -> &Place {
+        let place = self.places.binary_search_by_key(&node, |place| place.node);
+        &self.places[place.expect("asked of nodes of the island only")]
     }
 
     /// Whether it has joints, whose places are to be kept.

@@ -55,13 +55,19 @@ pub struct Entry {
 
 impl Pattern {
     /// Pattern of a matrix of `size` blocks with entries at `pairs`; blocks from `late` on have nothing on the diagonal.
-    pub fn new(size: usize, late: usize, pairs: impl Iterator<Item = (usize, usize)>) -> Pattern {
+    /// Of the others, those in `last` are eliminated last: what is pushed there is then soon felt.
+    pub fn new(
+        size: usize,
+        late: usize,
+        last: &BTreeSet<usize>,
+        pairs: impl Iterator<Item = (usize, usize)>,
+    ) -> Pattern {
         let mut neighbours = vec![BTreeSet::new(); size];
         for (one, other) in pairs.filter(|(one, other)| one != other) {
             neighbours[one].insert(other);
             neighbours[other].insert(one);
         }
-        let order = eliminate(&mut neighbours, late);
+        let order = eliminate(&mut neighbours, late, last);
         let mut turns = vec![0; size];
         for (turn, &block) in order.iter().enumerate() {
             turns[block] = turn;
@@ -82,6 +88,11 @@ impl Pattern {
     /// Number of blocks on the diagonal.
     pub fn size(&self) -> usize {
         self.order.len()
+    }
+
+    /// When a block is eliminated.
+    pub fn turn(&self, block: usize) -> usize {
+        self.turns[block]
     }
 
     /// Where the block in `row` and `column` is kept; the two are different and in the pattern.
@@ -124,14 +135,14 @@ impl Pattern {
 }
 
 /// The order of elimination. Of each block, the neighbours that are left when it is eliminated stay behind.
-fn eliminate(neighbours: &mut [BTreeSet<usize>], late: usize) -> Vec<usize> {
+fn eliminate(neighbours: &mut [BTreeSet<usize>], late: usize, last: &BTreeSet<usize>) -> Vec<usize> {
     let key = |neighbours: &[BTreeSet<usize>], block: usize| {
         let must_wait = block >= late && neighbours[block].iter().any(|&other| other < late);
-        (must_wait, neighbours[block].len(), block)
+        (must_wait, last.contains(&block), neighbours[block].len(), block)
     };
     let mut waiting: BTreeSet<_> = (0..neighbours.len()).map(|block| key(neighbours, block)).collect();
     let mut order = Vec::with_capacity(neighbours.len());
-    while let Some((_, _, block)) = waiting.pop_first() {
+    while let Some((.., block)) = waiting.pop_first() {
         order.push(block);
         let around: Vec<usize> = neighbours[block].iter().copied().collect();
         for &one in &around {

@@ -3,7 +3,7 @@
 //! The displacement is the smallest in the mass norm that opens the gaps: `0 <= x _|_ W x + gap >= 0`,
 //! `q += M^-1 N^T x`. Where a body turns with it, gaps are not linear in `x` and it is repeated.
 
-use super::{IslandStep, Placing};
+use super::{IslandStep, Placing, linked};
 use crate::engine::contact::{Touch, gap_at};
 use crate::engine::rotation::{Orientation, spin};
 use crate::engine::scalar::Scalar;
@@ -31,10 +31,11 @@ pub fn close<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
             let touch = &step.workspace.touches[place];
             let impulse = step.workspace.impulses[index].normal;
             let mut press = impulse * lever;
-            if turns_with(touch) {
+            if turns_with(touch) || step.is_jointed() {
                 turns = true;
-                if impulse.value() > 0.0 && touch.gap.value() > 0.0 {
-                    press += touch.gap * S::from(2.0) / compliance(step, touch);
+                let gap = touch.gap;
+                if impulse.value() > 0.0 && gap.value() > 0.0 {
+                    press += gap * S::from(2.0) / compliance(step, place);
                 }
             }
             push(step, place, -press);
@@ -97,7 +98,12 @@ fn refresh<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) -> f64 {
 }
 
 /// How far a contact opens for a unit of `x`.
-fn compliance<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>) -> S {
+fn compliance<S: Solvable>(step: &mut IslandStep<'_, S>, place: usize) -> S {
+    if linked::yields(step, Placing::Present) {
+        return linked::compliance(step, place);
+    }
+    let step = &*step;
+    let touch = &step.workspace.touches[place];
     let mobility = &step.workspace.mobility;
     let turning = |rotation: usize, arm: &Vector3<S>| {
         let moment = arm.cross(&touch.normal);
@@ -118,40 +124,47 @@ fn turn<S: Solvable>(step: &IslandStep<'_, S>, rotation: usize, moment: &Vector3
     spin(&step.state.rotations[rotation].orientation, &step.state.parameters.inertia[rotation], moment)
 }
 
-/// Adds `M^-1 N^T x` of a contact to the displacement of its node, and the opposite to that of the body that carries
-/// its surface.
+/// Adds `N^T x` of a contact to what displaces its node, and the opposite to that of the body that carries its
+/// surface.
 fn push<S: Solvable>(step: &mut IslandStep<'_, S>, place: usize, x: S) {
-    let Workspace { touches, shifts, moments, mobility, .. } = &mut *step.workspace;
+    let Workspace { touches, shifts, moments, .. } = &mut *step.workspace;
     let touch = &touches[place];
     let push = touch.normal * x;
-    shifts[touch.node] += push * mobility[touch.node];
+    shifts[touch.node] += push;
     if let Some(rotation) = touch.rotation {
         moments[rotation] += touch.arm.cross(&push);
     }
     if let Some(carrier) = &touch.carrier {
-        shifts[carrier.node] -= push * mobility[carrier.node];
+        shifts[carrier.node] -= push;
         moments[carrier.rotation] -= carrier.arm.cross(&push);
     }
 }
 
 /// Makes the displacements real, each body at once: turns one after the other would not commute.
 fn displace<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    if linked::yields(step, Placing::Present) {
+        return linked::displace(step);
+    }
     for &node in &step.island.nodes {
-        let moved = std::mem::replace(&mut step.workspace.shifts[node], Vector3::zeros());
-        shift(step, node, moved);
+        let pushed = std::mem::replace(&mut step.workspace.shifts[node], Vector3::zeros());
+        shift(step, node, pushed * step.workspace.mobility[node]);
         if let Some(rotation) = step.system.nodes[node].rotation {
             let moment = std::mem::replace(&mut step.workspace.moments[rotation], Vector3::zeros());
             let turn = turn(step, rotation, &moment);
-            let state = &mut step.state.rotations[rotation];
-            state.orientation = state.orientation.turned(&turn);
-            // The angular velocity turns along, which keeps the kinetic energy.
-            state.angular_velocity = Orientation::from_turn(&turn).to_world(&state.angular_velocity);
+            turn_by(step, rotation, &turn);
         }
     }
 }
 
+/// Turns a body. The angular velocity turns along, which keeps the kinetic energy.
+pub(super) fn turn_by<S: Solvable>(step: &mut IslandStep<'_, S>, rotation: usize, turn: &Vector3<S>) {
+    let state = &mut step.state.rotations[rotation];
+    state.orientation = state.orientation.turned(turn);
+    state.angular_velocity = Orientation::from_turn(turn).to_world(&state.angular_velocity);
+}
+
 /// Moves a body; what its weight does on the way is booked as dissipated, so that the energy balance closes.
-fn shift<S: Scalar>(step: &mut IslandStep<'_, S>, node: usize, shift: Vector3<S>) {
+pub(super) fn shift<S: Scalar>(step: &mut IslandStep<'_, S>, node: usize, shift: Vector3<S>) {
     let parameters = &step.state.parameters;
     let mass = parameters.mass[node];
     if mass.value().is_finite() {
@@ -172,11 +185,11 @@ fn lift<S: Solvable>(step: &mut IslandStep<'_, S>) {
             if touch.gap.value() >= 0.0 {
                 return;
             }
-            if !turns_with(touch) {
+            if !turns_with(touch) && !step.is_jointed() {
                 let (node, lifted) = (touch.node, -touch.normal * touch.gap);
                 shift(step, node, lifted);
             } else {
-                let x = -touch.gap / compliance(step, touch);
+                let x = -touch.gap / compliance(step, only);
                 push(step, only, x);
                 displace(step);
             }

@@ -11,6 +11,7 @@
 pub mod correction;
 mod flight;
 mod friction;
+mod linked;
 pub mod midpoint;
 pub mod moreau_jean;
 pub mod slip_end;
@@ -69,6 +70,8 @@ pub struct IslandStep<'a, S: Scalar> {
     pub length: f64,
     /// Where in the communication step the substep starts.
     pub offset: f64,
+    /// How much of the substep is done.
+    pub elapsed: f64,
     /// Whether the substep has had so many impacts that short bounces are not followed any more.
     pub crowded: bool,
 }
@@ -96,6 +99,9 @@ impl<S: Solvable> IslandStep<'_, S> {
                 self.workspace.torque[rotation] = self.state.torques[rotation].at(at);
             }
         }
+        if self.island.linkage.is_some() {
+            linked::begin(self);
+        }
         match settings.scheme {
             Scheme::Midpoint { sweeps } => midpoint::run(self, sweeps),
             Scheme::MoreauJean if settings.time_of_impact && !self.island.iterates => {
@@ -103,6 +109,12 @@ impl<S: Solvable> IslandStep<'_, S> {
             }
             Scheme::MoreauJean => moreau_jean::run(self, S::from(self.length)),
         }
+    }
+
+    /// Whether joints hold nodes of the island.
+    #[inline]
+    fn is_jointed(&self) -> bool {
+        self.island.linkage.is_some_and(|linkage| self.system.linkages[linkage].has_joints())
     }
 
     /// Looks at all contact pairs of the island and marks them open.
@@ -156,9 +168,12 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// Velocities at the end of `dt` such that the active contacts obey their laws. Returns whether they were found.
     #[inline]
     fn propose(&mut self, dt: S, rebound: Rebound) -> bool {
-        for &node in &self.island.nodes {
-            self.workspace.velocity[node] =
-                self.state.nodes[node].velocity + self.workspace.acceleration[node] * dt;
+        for (place, &node) in self.island.nodes.iter().enumerate() {
+            let acceleration = match self.island.linkage {
+                None => self.workspace.acceleration[node],
+                Some(linkage) => self.workspace.linkages[linkage].applied[place],
+            };
+            self.workspace.velocity[node] = self.state.nodes[node].velocity + acceleration * dt;
             self.workspace.mobility[node] = S::one() / self.state.parameters.mass[node];
             if let Some(rotation) = self.system.nodes[node].rotation {
                 self.propose_turn(node, rotation, dt);
@@ -166,6 +181,9 @@ impl<S: Solvable> IslandStep<'_, S> {
         }
         if !self.island.links.is_empty() {
             self.propose_links(dt);
+        }
+        if self.island.linkage.is_some() {
+            linked::propose(self, dt);
         }
         match self.workspace.active[..] {
             [] => self.workspace.impulses.clear(),
@@ -217,10 +235,10 @@ impl<S: Solvable> IslandStep<'_, S> {
     fn propose_turn(&mut self, node: usize, rotation: usize, dt: S) {
         let free = self.free_rotation(node, rotation);
         let (mean, end) = free.over(dt);
+        let midway = || free.orientation.turned(&(mean * (dt * S::from(0.5))));
         let acting = match self.system.nodes[node].shape {
-            NodeShape::Points { .. } | NodeShape::Surface => {
-                free.orientation.turned(&(mean * (dt * S::from(0.5))))
-            }
+            NodeShape::Points { .. } | NodeShape::Surface => midway(),
+            _ if self.island.linkage.is_some() => midway(),
             NodeShape::Sphere { .. } | NodeShape::Disc { .. } => free.orientation,
         };
         self.workspace.turns[rotation] = Turn { mean, end, acting };
@@ -373,6 +391,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         let touch = &self.workspace.touches[index];
         touch.rotation.is_none()
             && touch.carrier.is_none()
+            && self.island.linkage.is_none()
             && self.system.contacts[touch.contact].is_plain_cone()
     }
 
@@ -407,6 +426,10 @@ impl<S: Solvable> IslandStep<'_, S> {
         };
         self.keep_guess(dt, solved);
         self.read_impulses();
+        if self.island.linkage.is_some() {
+            linked::push(self);
+            return solved;
+        }
         for index in 0..self.workspace.active.len() {
             let place = self.workspace.active[index];
             let impulse = self.workspace.impulses[index].vector(&self.workspace.touches[place].normal);
@@ -450,8 +473,7 @@ impl<S: Solvable> IslandStep<'_, S> {
 
     /// Jacobians, scales and Delassus operator of the active contacts.
     fn begin_problem(&mut self, placing: Placing) {
-        let Workspace { touches, active, columns, scales: d, problem, mobility, turns, .. } =
-            &mut *self.workspace;
+        let Workspace { touches, active, columns, turns, .. } = &mut *self.workspace;
         let orientation = |rotation: usize| match placing {
             Placing::Acting => &turns[rotation].acting,
             Placing::Present => &self.state.rotations[rotation].orientation,
@@ -465,10 +487,16 @@ impl<S: Solvable> IslandStep<'_, S> {
                 Some(carrier) => rows.carried(&carrier.lever(), orientation(carrier.rotation)),
             }
         }));
-        let bodies = Bodies { mobility, inertia: &self.state.parameters.inertia };
-        scales(touches, active, columns, bodies, d);
-        assemble(touches, active, columns, columns, d, bodies, &mut problem.contacts);
-        problem.reset_friction();
+        if linked::yields(self, placing) {
+            linked::assemble(self, placing);
+        } else {
+            let Workspace { touches, active, columns, scales: d, problem, mobility, .. } =
+                &mut *self.workspace;
+            let bodies = Bodies { mobility, inertia: &self.state.parameters.inertia };
+            scales(touches, active, columns, bodies, d);
+            assemble(touches, active, columns, columns, d, bodies, &mut problem.contacts);
+        }
+        self.workspace.problem.reset_friction();
     }
 
     /// Lets the solver start from the forces of the last interval, acting over `dt`; from zero at an impact.
@@ -550,6 +578,9 @@ impl<S: Solvable> IslandStep<'_, S> {
         if !self.island.links.is_empty() {
             self.accept_links(dt);
         }
+        if self.island.linkage.is_some() {
+            linked::record(self, dt);
+        }
         let theta = S::from(self.system.settings.theta);
         for &index in &self.island.nodes {
             let node = &mut self.state.nodes[index];
@@ -559,6 +590,10 @@ impl<S: Solvable> IslandStep<'_, S> {
             if let Some(rotation) = self.system.nodes[index].rotation {
                 self.accept_turn(rotation, dt);
             }
+        }
+        if self.island.linkage.is_some() {
+            self.elapsed += dt.value();
+            linked::settle(self, dt);
         }
     }
 
@@ -745,6 +780,7 @@ fn record_impulse<S: Scalar>(
     record.normal_impulse += impulse.normal;
     record.tangential_impulse += impulse.tangential;
     state.step.dissipated -= vector.dot(mean_velocity);
+    state.step.dissipated_by_friction -= impulse.tangential.dot(mean_velocity);
 }
 
 /// Largest component without sign.

@@ -27,6 +27,7 @@ pub fn first<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
         if impulse.mode == ContactMode::Open
             || mu.value() <= 0.0
             || touch.rotation.is_some()
+            || step.is_jointed()
             || touch.carrier.is_some_and(|carrier| step.turns_under_load(carrier.rotation))
             || !has_limit_in_step
         {

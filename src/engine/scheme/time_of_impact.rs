@@ -8,7 +8,7 @@
 //! rest of the step is captured.
 
 use super::flight::{Flight, Turning};
-use super::{IslandStep, Rebound, correction, moreau_jean, slip_end};
+use super::{IslandStep, Rebound, correction, linked, moreau_jean, slip_end};
 use crate::engine::contact::{Touch, near};
 use crate::engine::scalar::{Dual, Scalar, length};
 use crate::engine::solver::Solvable;
@@ -36,6 +36,9 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>) {
         // After half of them bounces are closed whatever the restitution.
         step.crowded = event >= most / 2;
         step.look();
+        if step.island.linkage.is_some() {
+            linked::foresee(step, remaining);
+        }
         if closing(step) {
             step.propose_impact(S::zero());
             step.accept(S::zero());
@@ -142,7 +145,7 @@ fn flight<S: Solvable>(step: &IslandStep<'_, S>, node: usize, dt: S) -> Flight<S
     let turning = match step.system.nodes[node].rotation {
         _ if step.system.nodes[node].shape.is_round() => Turning::None,
         None => Turning::None,
-        Some(rotation) if step.workspace.active.is_empty() => {
+        Some(rotation) if step.workspace.active.is_empty() && step.island.linkage.is_none() => {
             Turning::Free(step.free_rotation(node, rotation))
         }
         Some(rotation) => {

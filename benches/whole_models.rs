@@ -1,0 +1,76 @@
+//! Time steps of whole models, through fmi2DoStep of the packed library, beside Siconos in the same run, and how the cost
+//! of a chain grows with its length. `benches/peers/siconos/models` compiles Siconos' side and runs this.
+
+mod fmu;
+
+use fmu::Fmu;
+use std::process::Command;
+
+const STEP: f64 = 1e-3;
+const ROUNDS: usize = 5;
+/// Lengths of chains; Siconos, whose matrices are dense, is timed on the first.
+const CHAINS: [usize; 4] = [100, 300, 1000, 10_000];
+
+fn main() {
+    let siconos = std::env::var("SICONOS_MODELS").ok();
+    if siconos.is_none() {
+        println!("without Siconos: run benches/peers/siconos/models for the comparison\n");
+    }
+    println!("| model | steps | ours, ns | Siconos, ns | ratio |");
+    println!("|---|---|---|---|---|");
+    for (name, steps) in
+        [("bouncing_ball", 5000), ("oscillator", 5000), ("double_impact", 5000), ("chain", 5000)]
+    {
+        // Siconos captures impacts: so do we here, and once as we are by default.
+        let captured =
+            Fmu::build_with(name, "[engine]", "[engine]\ntime_of_impact = false\ncorrection = false");
+        let exact = Fmu::build(name);
+        let (mut ours, mut in_time, mut theirs) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
+        for _ in 0..ROUNDS {
+            ours = ours.min(captured.time_steps(STEP, steps));
+            in_time = in_time.min(exact.time_steps(STEP, steps));
+            if let Some(program) = &siconos {
+                theirs = theirs.min(time_siconos(program, name, steps));
+            }
+        }
+        println!("| {name} | {steps} | {ours:.0} | {theirs:.0} | {:.1} |", theirs / ours);
+        println!(
+            "| {name}, split at impacts | {steps} | {in_time:.0} | {theirs:.0} | {:.1} |",
+            theirs / in_time
+        );
+    }
+    println!("\n| masses of the chain | ns a step | ns a step and mass |");
+    println!("|---|---|---|");
+    for masses in CHAINS {
+        let fmu = Fmu::of_text(&chain(masses));
+        let steps = (500_000 / masses).max(50);
+        let fastest = (0..ROUNDS).map(|_| fmu.time_steps(STEP, steps)).fold(f64::INFINITY, f64::min);
+        println!("| {masses} | {fastest:.0} | {:.1} |", fastest / masses as f64);
+    }
+}
+
+/// Nanoseconds of one of Siconos' steps.
+fn time_siconos(program: &str, model: &str, steps: usize) -> f64 {
+    let output = Command::new(program).args([model, &STEP.to_string(), &steps.to_string()]).output();
+    let text = String::from_utf8(output.expect("Siconos' side runs").stdout).unwrap();
+    text.split_whitespace().next().expect("a number").parse().expect("nanoseconds")
+}
+
+/// A chain of masses that starts on its wall.
+fn chain(masses: usize) -> String {
+    let mut text = String::from("[model]\nname = \"chain\"\n[engine]\ngravity = [0.0, 0.0, 0.0]\n");
+    for mass in 0..masses {
+        let shape = if mass == 0 { "shape.sphere.radius = 0.2\n" } else { "" };
+        let place = mass as f64 + 0.2;
+        text += &format!(
+            "[[node]]\nname = \"m{mass}\"\ncoupling = \"owned\"\nmass = 1.0\nposition = [{place:?}, 0.0, 0.0]\nvelocity = [-1.0, 0.0, 0.0]\n{shape}"
+        );
+        if mass > 0 {
+            let before = mass - 1;
+            text += &format!(
+                "[[spring]]\nname = \"k{mass}\"\nbetween = [\"m{before}\", \"m{mass}\"]\nstiffness = 1e4\nlength = 1.0\n"
+            );
+        }
+    }
+    text + "[[surface]]\nname = \"wall\"\nshape.plane.normal = [1.0, 0.0, 0.0]\n[[contact]]\nbetween = [\"m0\", \"wall\"]\nrestitution = 0.8\n"
+}

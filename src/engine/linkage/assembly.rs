@@ -1,0 +1,457 @@
+//! The linear system of a linkage: filled from where the nodes are, factored when it has changed, solved.
+
+use super::factor::{Factor, Matrix};
+use super::joint::{Placed, Rows};
+use super::spring::Rates;
+use super::{JointPlace, Linkage, Place, Spring, SpringPlace, Ties};
+use crate::engine::geometry::Pose;
+use crate::engine::rotation::Orientation;
+use crate::engine::scalar::Scalar;
+use crate::engine::state::Parameters;
+use nalgebra::{Matrix3, Vector3};
+
+/// Compliance of joints, as a part of that of what they hold. It decides between redundant joints; its effect on the
+/// motion is taken out again by repeating the solution.
+const JOINT_COMPLIANCE: f64 = 1e-9;
+/// Repetitions at most, and the part of the right side below which what is left is round-off.
+const REPETITIONS: usize = 8;
+const ROUND_OFF: f64 = 1e-15;
+/// Inertia of a body whose motion is prescribed.
+const UNMOVED: f64 = 1e150;
+
+/// A node at some time of an interval.
+#[derive(Clone, Copy, Debug)]
+pub struct Configuration<S> {
+    /// Where it is.
+    pub pose: Pose<S>,
+    /// Velocity of its centre.
+    pub velocity: Vector3<S>,
+    /// Angular velocity, world components.
+    pub angular_velocity: Vector3<S>,
+}
+
+/// Weights of damping and stiffness in the linear system, and the interval over which springs pull.
+#[derive(Clone, Copy, Debug)]
+pub struct Stiffening<S> {
+    /// Weight of the damping: `dt theta`.
+    pub damping: S,
+    /// Weight of the stiffness: `dt^2 theta^2`.
+    pub stiffness: S,
+    /// Interval.
+    pub interval: S,
+}
+
+/// Matrix, factors and sides of a linear system.
+#[derive(Clone, Debug)]
+pub struct System<S: Scalar> {
+    matrix: Matrix<S>,
+    factor: Factor<S>,
+    /// Whether the factors are those of the matrix.
+    is_factored: bool,
+    /// Inverse masses of the nodes, and stiffness of the springs as weighed, that the matrix was made of.
+    mobility: Vec<S>,
+    stiff: Vec<Matrix3<S>>,
+    /// Compliances of the rows of joints, by block.
+    compliance: Vec<S>,
+    /// Right side.
+    pub right: Vec<Vector3<S>>,
+    /// Solution: velocities by node, then impulses of the joints.
+    pub solution: Vec<Vector3<S>>,
+    residual: Vec<Vector3<S>>,
+}
+
+/// Scratch memory of a linkage.
+#[derive(Clone, Debug)]
+pub struct Scratch<S: Scalar> {
+    /// Velocities over an interval.
+    pub motion: System<S>,
+    /// Displacements at an instant.
+    pub placement: System<S>,
+    /// Nodes in the order of the island's: where springs and joints act.
+    pub acting: Vec<Configuration<S>>,
+    /// The same at the end of the interval.
+    pub ends: Vec<Configuration<S>>,
+    /// Acceleration without springs, joints and contact, by node of the island.
+    pub applied: Vec<Vector3<S>>,
+    /// Velocities that joints hold their rows to, by block.
+    pub held: Vec<Vector3<S>>,
+    /// The interval for which `free` holds.
+    pub free_over: Option<S>,
+    /// What springs and joints do over it without contact.
+    pub free: Vec<Vector3<S>>,
+    /// The same with contact: what the proposal holds.
+    pub proposed: Vec<Vector3<S>>,
+    /// How contacts yield to one another: block by block, contact by contact.
+    pub yielding: Vec<Matrix3<S>>,
+    /// What contacts push, three directions each, and where each begins.
+    pub sides: Vec<Matrix3<S>>,
+    pub side_starts: Vec<(usize, usize)>,
+}
+
+impl<S: Scalar> System<S> {
+    fn new(linkage: &Linkage) -> System<S> {
+        let blocks = vec![Vector3::zeros(); linkage.pattern.size()];
+        System {
+            matrix: Matrix::zero(&linkage.pattern),
+            factor: Factor::new(&linkage.pattern),
+            is_factored: false,
+            mobility: vec![S::zero(); linkage.places.len()],
+            stiff: vec![Matrix3::zeros(); linkage.springs.len()],
+            compliance: vec![S::zero(); linkage.pattern.size()],
+            right: blocks.clone(),
+            solution: blocks.clone(),
+            residual: blocks,
+        }
+    }
+
+    /// Starts anew.
+    pub fn clear(&mut self) {
+        self.matrix.clear();
+        self.is_factored = false;
+        self.clear_right();
+    }
+
+    /// Makes the right side zero.
+    pub fn clear_right(&mut self) {
+        self.right.fill(Vector3::zeros());
+    }
+
+    /// Writes the inertia of a node, of which `mobility` is the inverse mass.
+    #[inline]
+    pub fn set_body(&mut self, place: &Place, mobility: S, turning: Option<(&Orientation<S>, &Vector3<S>)>) {
+        let mass = if mobility.value() > 0.0 { S::one() / mobility } else { S::from(UNMOVED) };
+        self.matrix.diagonal[place.linear] = Matrix3::from_diagonal_element(mass);
+        if let (Some(block), Some((orientation, inertia))) = (place.angular, turning) {
+            let inertia =
+                inertia.map(|moment| if moment.value().is_finite() { moment } else { S::from(UNMOVED) });
+            self.matrix.diagonal[block] = if inertia[0] == inertia[1] && inertia[1] == inertia[2] {
+                Matrix3::from_diagonal_element(inertia[0])
+            } else {
+                let axes = rotation_matrix(orientation);
+                axes * Matrix3::from_diagonal(&inertia) * axes.transpose()
+            };
+        }
+    }
+
+    /// Writes the matrix and adds the pull of the springs to the right side, with nodes as in `acting`; for a linkage
+    /// without rotation and joints, whose matrix often stays as it is.
+    pub fn write_plain(
+        &mut self,
+        linkage: &Linkage,
+        ties: &Ties,
+        parameters: &Parameters<S>,
+        acting: &[Configuration<S>],
+        stiffening: Stiffening<S>,
+        mobility: &[S],
+    ) {
+        let mut changed = false;
+        for (known, place) in self.mobility.iter_mut().zip(&linkage.places) {
+            changed |= *known != mobility[place.node];
+            *known = mobility[place.node];
+        }
+        for spring in 0..linkage.springs.len() {
+            let (stiff, _) = self.pull(linkage, ties, parameters, acting, stiffening, spring);
+            changed |= self.stiff[spring] != stiff;
+            self.stiff[spring] = stiff;
+        }
+        if changed {
+            self.matrix.clear();
+            for place in &linkage.places {
+                self.set_body(place, mobility[place.node], None);
+            }
+            for (spring, place) in linkage.spring_places.iter().enumerate() {
+                let stiff = self.stiff[spring];
+                self.stiffen(place, [&Vector3::zeros(); 2], &stiff);
+            }
+            self.is_factored = false;
+        }
+    }
+
+    /// Adds the springs, with nodes as in `acting`; the nodes must be there already.
+    pub fn add_springs(
+        &mut self,
+        linkage: &Linkage,
+        ties: &Ties,
+        parameters: &Parameters<S>,
+        acting: &[Configuration<S>],
+        stiffening: Stiffening<S>,
+    ) {
+        for (spring, place) in linkage.spring_places.iter().enumerate() {
+            let (stiff, arms) = self.pull(linkage, ties, parameters, acting, stiffening, spring);
+            self.stiffen(place, arms.each_ref(), &stiff);
+        }
+    }
+
+    /// Adds the pull of a spring to the right side. Returns what it adds to the masses, and its arms.
+    #[inline]
+    fn pull(
+        &mut self,
+        linkage: &Linkage,
+        ties: &Ties,
+        parameters: &Parameters<S>,
+        acting: &[Configuration<S>],
+        stiffening: Stiffening<S>,
+        spring: usize,
+    ) -> (Matrix3<S>, [Vector3<S>; 2]) {
+        let (index, place) = (linkage.springs[spring], &linkage.spring_places[spring]);
+        let entry = &ties.springs[index];
+        let rates = Rates { stiffness: parameters.stiffness[index], damping: parameters.damping[index] };
+        let [first, second] = ends_of(entry, place, acting);
+        let pull = entry.pull(rates, &(second.at - first.at), &(second.velocity - first.velocity));
+        let impulse = pull.force * stiffening.interval;
+        self.push(place.blocks, [&first.arm, &second.arm], &impulse);
+        let weights = Rates { stiffness: stiffening.stiffness, damping: stiffening.damping };
+        let ends = place.ends.iter().flatten();
+        let mobility = ends.fold(S::zero(), |sum, &node| sum + self.mobility[node]);
+        (entry.stiffening(rates, &pull, weights, mobility), [first.arm, second.arm])
+    }
+
+    /// Adds an impulse on the first end of a tie, and its opposite on the second, to the right side.
+    fn push(&mut self, blocks: super::Blocks, arms: [&Vector3<S>; 2], impulse: &Vector3<S>) {
+        if let Some(block) = blocks[0] {
+            self.right[block] += impulse;
+        }
+        if let Some(block) = blocks[1] {
+            self.right[block] += arms[0].cross(impulse);
+        }
+        if let Some(block) = blocks[2] {
+            self.right[block] -= impulse;
+        }
+        if let Some(block) = blocks[3] {
+            self.right[block] -= arms[1].cross(impulse);
+        }
+    }
+
+    fn stiffen(&mut self, place: &SpringPlace, arms: [&Vector3<S>; 2], stiff: &Matrix3<S>) {
+        let turns = place.blocks[1].is_some() || place.blocks[3].is_some();
+        if !turns {
+            for block in [place.blocks[0], place.blocks[2]].into_iter().flatten() {
+                self.matrix.diagonal[block] += stiff;
+            }
+            if let Some(entry) = place.entries[2][0] {
+                self.matrix.add(entry, &-stiff);
+            }
+            return;
+        }
+        let one = Matrix3::identity();
+        let parts = [-one, cross_matrix(arms[0]), one, -cross_matrix(arms[1])];
+        for row in 0..4 {
+            let Some(block) = place.blocks[row] else { continue };
+            let left = parts[row].transpose() * stiff;
+            self.matrix.diagonal[block] += left * parts[row];
+            for column in 0..row {
+                if let Some(entry) = place.entries[row][column] {
+                    self.matrix.add(entry, &(left * parts[column]));
+                }
+            }
+        }
+    }
+
+    /// Writes the rows of a joint. The inertia of its ends must be there already.
+    pub fn set_rows(&mut self, place: &JointPlace, rows: &Rows<S>, held: [bool; 3]) {
+        let mut yielding = S::zero();
+        for ((part, block), entry) in rows.parts.iter().zip(place.blocks).zip(place.entries) {
+            let (Some(block), Some(entry)) = (block, entry) else { continue };
+            self.matrix.add(entry, part);
+            let inertia = self.matrix.diagonal[block].trace();
+            yielding += part.dot(part) / inertia;
+        }
+        let compliance = yielding * S::from(JOINT_COMPLIANCE);
+        self.compliance[place.block] = compliance;
+        for row in 0..3 {
+            self.matrix.diagonal[place.block][(row, row)] = if held[row] { -compliance } else { -S::one() };
+        }
+    }
+
+    /// Factors the matrix, unless its factors are there.
+    pub fn factor(&mut self, linkage: &Linkage) {
+        if !self.is_factored {
+            self.factor.factor(&linkage.pattern, &self.matrix);
+            self.is_factored = true;
+        }
+    }
+
+    /// Solves for the right side. Returns what is left, as a part of it.
+    pub fn solve(&mut self, linkage: &Linkage) -> f64 {
+        self.solve_from(linkage, 0)
+    }
+
+    /// The same for a right side that is zero in blocks eliminated before `first`.
+    pub fn solve_from(&mut self, linkage: &Linkage, first: usize) -> f64 {
+        self.solution.copy_from_slice(&self.right);
+        self.factor.solve(&linkage.pattern, first, &mut self.solution);
+        if !linkage.has_joints() {
+            return 0.0;
+        }
+        let mut last = f64::INFINITY;
+        for _ in 0..REPETITIONS {
+            self.matrix.residual(&linkage.pattern, &self.right, &self.solution, &mut self.residual);
+            for place in linkage.joint_places.iter().flatten().flatten() {
+                // Without the compliance, which is on the diagonal.
+                let block = place.block;
+                for row in 0..3 {
+                    if self.matrix.diagonal[block][(row, row)].value() == -self.compliance[block].value() {
+                        self.residual[block][row] -= self.compliance[block] * self.solution[block][row];
+                    }
+                }
+            }
+            let left = self.left_over(linkage);
+            if left >= 0.5 * last || left <= ROUND_OFF {
+                return left.min(last);
+            }
+            last = left;
+            self.factor.solve(&linkage.pattern, 0, &mut self.residual);
+            for (solution, correction) in self.solution.iter_mut().zip(&self.residual) {
+                *solution += correction;
+            }
+        }
+        last
+    }
+
+    /// Replaces three right sides by what [`product`](Self::product) takes.
+    pub fn forward(&self, linkage: &Linkage, first: usize, sides: &mut [Matrix3<S>]) {
+        self.factor.forward(&linkage.pattern, first, sides);
+    }
+
+    /// How three rows see what three right sides do, each from its first block on.
+    pub fn product(
+        &self,
+        linkage: &Linkage,
+        rows: (usize, &[Matrix3<S>]),
+        sides: (usize, &[Matrix3<S>]),
+    ) -> Matrix3<S> {
+        self.factor.product(&linkage.pattern, rows, sides)
+    }
+
+    /// Largest part of a joint's rows that is not met, in units of the velocities around.
+    fn left_over(&self, linkage: &Linkage) -> f64 {
+        let size = |values: &[Vector3<S>], block: usize| largest(&values[block]);
+        let mut left = 0.0_f64;
+        let mut all = 0.0_f64;
+        for place in linkage.joint_places.iter().flatten().flatten() {
+            left = left.max(size(&self.residual, place.block));
+            let ends = place.blocks.iter().flatten().map(|&block| size(&self.solution, block));
+            all = ends.fold(all.max(size(&self.right, place.block)), f64::max);
+        }
+        if all > 0.0 { left / all } else { 0.0 }
+    }
+}
+
+impl<S: Scalar> Scratch<S> {
+    /// Scratch memory for a linkage.
+    pub fn new(linkage: &Linkage) -> Scratch<S> {
+        let still = Configuration {
+            pose: Pose { position: Vector3::zeros(), orientation: Orientation::identity() },
+            velocity: Vector3::zeros(),
+            angular_velocity: Vector3::zeros(),
+        };
+        let nodes = linkage.places.len();
+        Scratch {
+            motion: System::new(linkage),
+            placement: System::new(linkage),
+            acting: vec![still; nodes],
+            ends: vec![still; nodes],
+            applied: vec![Vector3::zeros(); nodes],
+            held: vec![Vector3::zeros(); linkage.pattern.size()],
+            free_over: None,
+            free: vec![Vector3::zeros(); linkage.pattern.size()],
+            proposed: vec![Vector3::zeros(); linkage.pattern.size()],
+            yielding: Vec::new(),
+            sides: Vec::new(),
+            side_starts: Vec::new(),
+        }
+    }
+}
+
+impl Linkage {
+    /// Power that the dampers take, with nodes as in `acting`.
+    pub fn damping_power<S: Scalar>(
+        &self,
+        ties: &Ties,
+        parameters: &Parameters<S>,
+        acting: &[Configuration<S>],
+    ) -> S {
+        let mut power = S::zero();
+        for (&index, place) in self.springs.iter().zip(&self.spring_places) {
+            let damping = parameters.damping[index];
+            if damping.value() > 0.0 {
+                let [first, second] = ends_of(&ties.springs[index], place, acting);
+                let apart = second.at - first.at;
+                let square = apart.dot(&apart);
+                let rate = apart.dot(&(second.velocity - first.velocity));
+                if square.value() > 0.0 {
+                    power += damping * rate * rate / square;
+                }
+            }
+        }
+        power
+    }
+
+    /// Both sides of a joint, with nodes as in `nodes`.
+    pub fn place_joint<S: Scalar>(
+        &self,
+        ties: &Ties,
+        joint: usize,
+        nodes: &[Configuration<S>],
+    ) -> Option<Placed<S>> {
+        let place = self.joint_places[joint].iter().flatten().next()?;
+        Some(ties.joints[self.joints[joint]].placed(place.ends.map(|end| end.map(|node| &nodes[node].pose))))
+    }
+}
+
+impl<S: Scalar> Rows<S> {
+    /// Velocity that the rows see.
+    pub fn velocity(&self, place: &JointPlace, nodes: &[Configuration<S>]) -> Vector3<S> {
+        let mut seen = Vector3::zeros();
+        for (end, node) in place.ends.iter().enumerate() {
+            if let Some(node) = node.map(|node| &nodes[node]) {
+                seen += self.parts[2 * end] * node.velocity + self.parts[2 * end + 1] * node.angular_velocity;
+            }
+        }
+        seen
+    }
+}
+
+/// An anchor in the world.
+struct AnchorInWorld<S> {
+    at: Vector3<S>,
+    arm: Vector3<S>,
+    velocity: Vector3<S>,
+}
+
+fn ends_of<S: Scalar>(
+    spring: &Spring,
+    place: &SpringPlace,
+    nodes: &[Configuration<S>],
+) -> [AnchorInWorld<S>; 2] {
+    [0, 1].map(|end| anchor(&spring.ends[end].place, place.ends[end].map(|node| &nodes[node])))
+}
+
+fn anchor<S: Scalar>(place: &Vector3<f64>, node: Option<&Configuration<S>>) -> AnchorInWorld<S> {
+    let place = place.map(S::from);
+    match node {
+        None => AnchorInWorld { at: place, arm: Vector3::zeros(), velocity: Vector3::zeros() },
+        Some(node) if place == Vector3::zeros() => {
+            AnchorInWorld { at: node.pose.position, arm: Vector3::zeros(), velocity: node.velocity }
+        }
+        Some(node) => {
+            let arm = node.pose.orientation.to_world(&place);
+            let velocity = node.velocity + node.angular_velocity.cross(&arm);
+            AnchorInWorld { at: node.pose.position + arm, arm, velocity }
+        }
+    }
+}
+
+fn rotation_matrix<S: Scalar>(orientation: &Orientation<S>) -> Matrix3<S> {
+    Matrix3::from_columns(&[0, 1, 2].map(|index| super::joint::axis(orientation, index)))
+}
+
+/// `cross_matrix(a) b = a x b`.
+pub fn cross_matrix<S: Scalar>(a: &Vector3<S>) -> Matrix3<S> {
+    let zero = S::zero();
+    Matrix3::new(zero, -a[2], a[1], a[2], zero, -a[0], -a[1], a[0], zero)
+}
+
+fn largest<S: Scalar>(vector: &Vector3<S>) -> f64 {
+    vector.iter().fold(0.0, |most, component| component.value().abs().max(most))
+}

@@ -1,0 +1,571 @@
+//! Springs and joints in the interval of an island ([`crate::engine::linkage`]).
+//!
+//! They act where free motion takes the nodes at `theta dt`. The rows of joints see the velocities at the end: with
+//! `A` where the joints act and `A'` at the end, `A v+ = b - (A' - A) v+`, whose last term comes from the solution
+//! before. What is left of the joints' errors is taken out at position level.
+
+use super::{IslandStep, Placing, correction, largest};
+use crate::engine::contact::{Touch, pose};
+use crate::engine::linkage::motor::{Demand, Moment};
+use crate::engine::linkage::{Configuration, JointPlace, Linkage, Scratch, Stiffening, cross_matrix};
+use crate::engine::problem::block_matrix::Block;
+use crate::engine::scalar::Scalar;
+use crate::engine::solver::Solvable;
+use crate::engine::state::State;
+use crate::engine::step::Workspace;
+use crate::engine::system::System;
+use nalgebra::{Matrix3, Vector3};
+
+/// Solutions for the rows of joints, each with the end of the interval from the one before.
+const SWEEPS: usize = 3;
+/// Displacements that take out the errors of joints; each leaves the square of the one before.
+const ROUNDS: usize = 4;
+/// Errors of joints that are left alone, as a part of the size of the positions.
+const CLOSED: f64 = 1e-15;
+
+/// Forgets what was proposed, and keeps the accelerations without springs and joints.
+pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let (_, index) = linkage_of(step);
+    let Workspace { linkages, acceleration, .. } = &mut *step.workspace;
+    let scratch = &mut linkages[index];
+    scratch.free_over = None;
+    for (applied, &node) in scratch.applied.iter_mut().zip(&step.island.nodes) {
+        *applied = acceleration[node];
+    }
+}
+
+/// Finds how nodes would accelerate over `dt` without contact.
+pub fn foresee<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    step.workspace.active.clear();
+    step.propose(dt, super::Rebound::None);
+}
+
+/// Adds to the free motion proposed over `dt` what springs and joints do.
+pub fn propose<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    let (linkage, index) = linkage_of(step);
+    if step.workspace.linkages[index].free_over != Some(dt) {
+        solve_free(step, dt);
+    }
+    let scratch = &mut step.workspace.linkages[index];
+    let Scratch { free, proposed, .. } = scratch;
+    proposed.copy_from_slice(free);
+    add(step, linkage, index);
+    if dt.value() > 0.0 {
+        let Workspace { acceleration, velocity, .. } = &mut *step.workspace;
+        for &node in &step.island.nodes {
+            acceleration[node] = (velocity[node] - step.state.nodes[node].velocity) / dt;
+        }
+    }
+}
+
+fn solve_free<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    let (linkage, index) = linkage_of(step);
+    predict(step, dt);
+    let theta = S::from(step.system.settings.theta);
+    let Workspace { linkages, mobility, turns, .. } = &mut *step.workspace;
+    let parameters = &step.state.parameters;
+    let scratch = &mut linkages[index];
+    let weight = dt * theta;
+    let stiffening = Stiffening { damping: weight, stiffness: weight * weight, interval: dt };
+    let (motion, acting) = (&mut scratch.motion, &scratch.acting);
+    if linkage.is_plain {
+        motion.clear_right();
+        motion.write_plain(linkage, &step.system.ties, parameters, acting, stiffening, mobility);
+    } else {
+        motion.clear();
+        for place in &linkage.places {
+            let turning = step.system.nodes[place.node].rotation;
+            let turning = turning.map(|rotation| (&turns[rotation].acting, &parameters.inertia[rotation]));
+            motion.set_body(place, mobility[place.node], turning);
+        }
+        motion.add_springs(linkage, &step.system.ties, parameters, acting, stiffening);
+    }
+    if !linkage.has_joints() {
+        scratch.motion.factor(linkage);
+        scratch.motion.solve(linkage);
+    } else {
+        let moment = moment(step, dt);
+        write_joints(step, linkage, index, &moment);
+        let sweeps = if dt.value() > 0.0 { SWEEPS } else { 1 };
+        let mut left = 0.0;
+        for sweep in 0..sweeps {
+            if sweep > 0 {
+                move_ends(step, linkage, index, dt);
+            }
+            see_ends(step, linkage, index);
+            let system = &mut step.workspace.linkages[index].motion;
+            system.factor(linkage);
+            left = system.solve(linkage);
+        }
+        step.state.step.residual = step.state.step.residual.max(left);
+    }
+    let Scratch { motion, free, free_over, .. } = &mut step.workspace.linkages[index];
+    free.copy_from_slice(&motion.solution);
+    *free_over = Some(dt);
+}
+
+/// Where nodes are when springs and joints act, and at the end, in free motion.
+fn predict<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    let (linkage, index) = linkage_of(step);
+    let has_joints = linkage.has_joints();
+    let theta = S::from(step.system.settings.theta);
+    let Workspace { linkages, velocity, turns, .. } = &mut *step.workspace;
+    let Scratch { acting, ends, .. } = &mut linkages[index];
+    for (place, &node) in step.island.nodes.iter().enumerate() {
+        let start = pose(step.system, step.state, node);
+        let before = step.state.nodes[node].velocity;
+        let mean = before + (velocity[node] - before) * theta;
+        let mut midway = Configuration { pose: start, velocity: mean, angular_velocity: Vector3::zeros() };
+        let mut end = Configuration { velocity: velocity[node], ..midway };
+        midway.pose.position += mean * (theta * dt);
+        end.pose.position += mean * dt;
+        if let Some(rotation) = step.system.nodes[node].rotation {
+            let before = step.state.rotations[rotation].angular_velocity;
+            let turn = &turns[rotation];
+            midway.pose.orientation = start.orientation.turned(&(turn.mean * (theta * dt)));
+            midway.angular_velocity = before + (turn.end - before) * theta;
+            end.pose.orientation = start.orientation.turned(&(turn.mean * dt));
+            end.angular_velocity = turn.end;
+        }
+        acting[place] = midway;
+        if has_joints {
+            ends[place] = end;
+        }
+    }
+}
+
+/// The ends of the interval with what the last solution does.
+fn move_ends<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize, dt: S) {
+    let theta = S::from(step.system.settings.theta);
+    let Workspace { linkages, velocity, turns, .. } = &mut *step.workspace;
+    let Scratch { ends, motion, .. } = &mut linkages[index];
+    for (end, place) in ends.iter_mut().zip(&linkage.places) {
+        let start = pose(step.system, step.state, place.node);
+        let before = step.state.nodes[place.node].velocity;
+        end.velocity = velocity[place.node] + motion.solution[place.linear];
+        end.pose.position = start.position + (before + (end.velocity - before) * theta) * dt;
+        if let (Some(block), Some(rotation)) = (place.angular, step.system.nodes[place.node].rotation) {
+            let change = motion.solution[block];
+            end.angular_velocity = turns[rotation].end + change;
+            end.pose.orientation = start.orientation.turned(&((turns[rotation].mean + change * theta) * dt));
+        }
+    }
+}
+
+/// Writes the rows of the joints where they act, and the velocities that they are held to, less those of free motion.
+fn write_joints<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize, moment: &Moment) {
+    let Scratch { motion, acting, ends, held, .. } = &mut step.workspace.linkages[index];
+    for joint in 0..linkage.joints.len() {
+        let entry = &step.system.ties.joints[linkage.joints[joint]];
+        let Some(placed) = linkage.place_joint(&step.system.ties, joint, acting) else { continue };
+        let demand = demand(step.system, step.state, linkage.joints[joint], moment);
+        let rate = demand.map_or(S::zero(), |demand| demand.rate);
+        let [moves, turns] = &linkage.joint_places[joint];
+        let [moves_held, turns_held] = entry.held();
+        let target = Vector3::new(S::zero(), S::zero(), rate);
+        if let Some(place) = moves {
+            let rows = entry.translation_rows(&placed);
+            motion.set_rows(place, &rows, moves_held);
+            let target = if entry.has_angle() { Vector3::zeros() } else { target };
+            held[place.block] = target - rows.velocity(place, ends);
+        }
+        if let Some(place) = turns {
+            let rows = entry.rotation_rows(&placed);
+            motion.set_rows(place, &rows, turns_held);
+            let target = if entry.has_angle() { target } else { Vector3::zeros() };
+            held[place.block] = target - rows.velocity(place, ends);
+        }
+    }
+}
+
+/// Writes the right sides of the joints, for rows as they will be at the end of the interval.
+fn see_ends<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
+    let Scratch { motion, acting, ends, held, .. } = &mut step.workspace.linkages[index];
+    for joint in 0..linkage.joints.len() {
+        let entry = &step.system.ties.joints[linkage.joints[joint]];
+        let Some(here) = linkage.place_joint(&step.system.ties, joint, acting) else { continue };
+        let Some(there) = linkage.place_joint(&step.system.ties, joint, ends) else { continue };
+        let [moves, turns] = &linkage.joint_places[joint];
+        if let Some(place) = moves {
+            let (now, then) = (entry.translation_rows(&here), entry.translation_rows(&there));
+            motion.right[place.block] =
+                held[place.block] + now.velocity(place, ends) - then.velocity(place, ends);
+        }
+        if let Some(place) = turns {
+            let (now, then) = (entry.rotation_rows(&here), entry.rotation_rows(&there));
+            motion.right[place.block] =
+                held[place.block] + now.velocity(place, ends) - then.velocity(place, ends);
+        }
+    }
+}
+
+/// What the motor of a joint asks for; none without a motor.
+fn demand<S: Scalar>(system: &System, state: &State<S>, joint: usize, moment: &Moment) -> Option<Demand<S>> {
+    let entry = &system.ties.joints[joint];
+    let motor = entry.motor.as_ref()?;
+    Some(motor.demand(&state.drives, moment, state.joints[joint].coordinate(entry)))
+}
+
+/// The moment that is `ahead` of the present.
+fn moment<S: Solvable>(step: &IslandStep<'_, S>, ahead: S) -> Moment {
+    let now = step.offset + step.elapsed;
+    Moment { start: step.state.time, elapsed: now + ahead.value(), left: step.state.step.duration - now }
+}
+
+/// Adds what the linkage does to the proposed velocities.
+fn add<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
+    let theta = S::from(step.system.settings.theta);
+    let Workspace { linkages, velocity, turns, .. } = &mut *step.workspace;
+    let proposed = &linkages[index].proposed;
+    for place in &linkage.places {
+        velocity[place.node] += proposed[place.linear];
+        if let (Some(block), Some(rotation)) = (place.angular, step.system.nodes[place.node].rotation) {
+            turns[rotation].mean += proposed[block] * theta;
+            turns[rotation].end += proposed[block];
+        }
+    }
+}
+
+/// Whether contacts of the island yield through springs and joints. At an instant springs do not count.
+pub fn yields<S: Solvable>(step: &IslandStep<'_, S>, placing: Placing) -> bool {
+    match placing {
+        Placing::Acting => step.island.linkage.is_some(),
+        Placing::Present => step.is_jointed(),
+    }
+}
+
+/// Writes scales and Delassus operator of the active contacts.
+pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing) {
+    let (linkage, index) = linkage_of(step);
+    if placing == Placing::Present {
+        place_system(step, linkage, index);
+    }
+    let count = step.workspace.active.len();
+    let yielding = &mut step.workspace.linkages[index].yielding;
+    yielding.clear();
+    yielding.resize(count * count, Matrix3::zeros());
+    if linkage.has_joints() {
+        see_through_solutions(step, linkage, index, placing);
+    } else {
+        see_through_factors(step, linkage, index);
+    }
+    let Workspace { scales, problem, linkages, .. } = &mut *step.workspace;
+    let yielding = &linkages[index].yielding;
+    scales.clear();
+    scales.extend((0..count).map(|one| (S::from(3.0) / yielding[one * count + one].trace()).sqrt()));
+    problem.contacts.reset(count);
+    for one in 0..count {
+        let block = |other: usize| -> Block<S> {
+            (yielding[one * count + other] * (scales[one] * scales[other])).transpose().into()
+        };
+        problem.contacts.w.begin_row(block(one));
+        for other in (0..count).filter(|&other| other != one) {
+            problem.contacts.w.push(other, block(other));
+        }
+    }
+}
+
+/// How active contacts yield to one another, by solving for each: the compliance of joints is taken out.
+fn see_through_solutions<S: Solvable>(
+    step: &mut IslandStep<'_, S>,
+    linkage: &Linkage,
+    index: usize,
+    placing: Placing,
+) {
+    let Workspace { touches, active, columns, linkages, .. } = &mut *step.workspace;
+    let Scratch { motion, placement, yielding, .. } = &mut linkages[index];
+    let system = if placing == Placing::Acting { motion } else { placement };
+    let count = active.len();
+    for other in 0..count {
+        for column in 0..3 {
+            let direction: Vector3<S> = columns[other].linear.row(column).transpose();
+            system.clear_right();
+            push_touch(linkage, &mut system.right, &touches[active[other]], &direction);
+            system.solve(linkage);
+            for one in 0..count {
+                let seen = columns[one].linear * seen_at(linkage, &system.solution, &touches[active[one]]);
+                yielding[one * count + other].set_column(column, &seen);
+            }
+        }
+    }
+}
+
+/// The same through the factors alone: `(L^-1 J^T)^T D^-1 (L^-1 J^T)`.
+fn see_through_factors<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
+    let Workspace { touches, active, columns, linkages, .. } = &mut *step.workspace;
+    let Scratch { motion, yielding, sides, side_starts, .. } = &mut linkages[index];
+    let count = active.len();
+    sides.clear();
+    side_starts.clear();
+    for (&place, column) in active.iter().zip(columns.iter()) {
+        let (touch, directions) = (&touches[place], column.linear.transpose());
+        let first = first_turn(linkage, touch);
+        let begin = sides.len();
+        sides.resize(begin + linkage.pattern.size() - first, Matrix3::zeros());
+        let side = &mut sides[begin..];
+        let mut set = |node: usize, lever: Vector3<S>, sign: f64| {
+            let place = linkage.place_of(node);
+            side[linkage.pattern.turn(place.linear) - first] = directions * S::from(sign);
+            if let Some(block) = place.angular {
+                side[linkage.pattern.turn(block) - first] = cross_matrix(&lever) * directions * S::from(sign);
+            }
+        };
+        set(touch.node, touch.lever(), 1.0);
+        if let Some(carrier) = &touch.carrier {
+            set(carrier.node, carrier.lever(), -1.0);
+        }
+        motion.forward(linkage, first, side);
+        side_starts.push((first, begin));
+    }
+    let side = |one: usize| {
+        let (first, begin) = side_starts[one];
+        let end = begin + linkage.pattern.size() - first;
+        (first, &sides[begin..end])
+    };
+    for one in 0..count {
+        for other in 0..=one {
+            let block = motion.product(linkage, side(one), side(other));
+            yielding[one * count + other] = block;
+            yielding[other * count + one] = block.transpose();
+        }
+    }
+}
+
+/// When the first block that a contact pushes is eliminated.
+fn first_turn<S: Scalar>(linkage: &Linkage, touch: &Touch<S>) -> usize {
+    let nodes = touch.carrier.iter().map(|carrier| carrier.node).chain([touch.node]);
+    let blocks = nodes.flat_map(|node| {
+        let place = linkage.place_of(node);
+        place.angular.into_iter().chain([place.linear])
+    });
+    blocks.map(|block| linkage.pattern.turn(block)).min().unwrap_or(0)
+}
+
+/// Adds the impulses of the active contacts to the proposal.
+pub fn push<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let (linkage, index) = linkage_of(step);
+    let Workspace { touches, active, impulses, linkages, .. } = &mut *step.workspace;
+    let Scratch { motion, proposed, .. } = &mut linkages[index];
+    motion.clear_right();
+    let mut first = linkage.pattern.size();
+    for (&place, impulse) in active.iter().zip(impulses.iter()) {
+        let touch = &touches[place];
+        first = first.min(first_turn(linkage, touch));
+        push_touch(linkage, &mut motion.right, touch, &impulse.vector(&touch.normal));
+    }
+    motion.solve_from(linkage, first);
+    proposed.copy_from_slice(&motion.solution);
+    add(step, linkage, index);
+    let Scratch { proposed, free, .. } = &mut step.workspace.linkages[index];
+    for (proposed, free) in proposed.iter_mut().zip(free.iter()) {
+        *proposed += free;
+    }
+}
+
+/// Adds an impulse at a touching point, and its reaction, to a right side.
+fn push_touch<S: Scalar>(
+    linkage: &Linkage,
+    right: &mut [Vector3<S>],
+    touch: &Touch<S>,
+    impulse: &Vector3<S>,
+) {
+    let place = linkage.place_of(touch.node);
+    right[place.linear] += impulse;
+    if let Some(block) = place.angular {
+        right[block] += touch.lever().cross(impulse);
+    }
+    if let Some(carrier) = &touch.carrier {
+        let place = linkage.place_of(carrier.node);
+        right[place.linear] -= impulse;
+        if let Some(block) = place.angular {
+            right[block] -= carrier.lever().cross(impulse);
+        }
+    }
+}
+
+/// Velocity at a touching point relative to the surface, as impulses there see it.
+fn seen_at<S: Scalar>(linkage: &Linkage, solution: &[Vector3<S>], touch: &Touch<S>) -> Vector3<S> {
+    let at = |node: usize, lever: Vector3<S>| {
+        let place = linkage.place_of(node);
+        let turning = place.angular.map_or(Vector3::zeros(), |block| solution[block].cross(&lever));
+        solution[place.linear] + turning
+    };
+    let mut seen = at(touch.node, touch.lever());
+    if let Some(carrier) = &touch.carrier {
+        seen -= at(carrier.node, carrier.lever());
+    }
+    seen
+}
+
+/// Books what springs and joints do in the accepted proposal.
+pub fn record<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    let (linkage, index) = linkage_of(step);
+    let Workspace { linkages, velocity, turns, .. } = &mut *step.workspace;
+    let Scratch { acting, proposed, .. } = &mut linkages[index];
+    for joint in 0..linkage.joints.len() {
+        let Some(placed) = linkage.place_joint(&step.system.ties, joint, acting) else { continue };
+        let state = &mut step.state.joints[linkage.joints[joint]];
+        let entry = &step.system.ties.joints[linkage.joints[joint]];
+        let on_second = |place: &Option<JointPlace>, part: Matrix3<S>| {
+            place.map_or(Vector3::zeros(), |place| -(part.tr_mul(&proposed[place.block])))
+        };
+        let [moves, turns] = &linkage.joint_places[joint];
+        state.impulse += on_second(moves, entry.translation_rows(&placed).parts[2]);
+        state.moment += on_second(turns, entry.rotation_rows(&placed).parts[3]);
+    }
+    let damps = linkage.springs.iter().any(|&spring| step.state.parameters.damping[spring].value() > 0.0);
+    if dt.value() == 0.0 || !damps {
+        return;
+    }
+    let half = S::from(0.5);
+    for (acting, place) in acting.iter_mut().zip(&linkage.places) {
+        let node = &step.state.nodes[place.node];
+        acting.velocity = (node.velocity + velocity[place.node]) * half;
+        if let Some(rotation) = step.system.nodes[place.node].rotation {
+            let before = step.state.rotations[rotation].angular_velocity;
+            acting.angular_velocity = (before + turns[rotation].end) * half;
+        }
+    }
+    let lost = linkage.damping_power(&step.system.ties, &step.state.parameters, acting) * dt;
+    step.state.step.dissipated += lost;
+    step.state.step.dissipated_by_damping += lost;
+}
+
+/// Takes the errors of the joints out of the positions that were reached.
+pub fn settle<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    let (linkage, index) = linkage_of(step);
+    step.workspace.linkages[index].free_over = None;
+    if !linkage.has_joints() || dt.value() == 0.0 {
+        return;
+    }
+    for _ in 0..ROUNDS {
+        place_nodes(step, index);
+        follow_angles(step, linkage, index);
+        if joint_errors(step, linkage, index) {
+            break;
+        }
+        displace(step);
+    }
+}
+
+/// Where nodes are at present.
+fn place_nodes<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) {
+    let nodes = &mut step.workspace.linkages[index].ends;
+    for (end, &node) in nodes.iter_mut().zip(&step.island.nodes) {
+        end.pose = pose(step.system, step.state, node);
+    }
+}
+
+/// Counts turns about the axes of joints on, and keeps the coordinates of motors.
+fn follow_angles<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
+    let nodes = &step.workspace.linkages[index].ends;
+    for (joint, &entry) in linkage.joints.iter().enumerate() {
+        let Some(placed) = linkage.place_joint(&step.system.ties, joint, nodes) else { continue };
+        step.state.joints[entry].follow(&step.system.ties.joints[entry], &placed);
+    }
+}
+
+/// Writes the errors of the joints. Returns whether they are round-off.
+fn joint_errors<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) -> bool {
+    let moment = moment(step, S::zero());
+    let mut closed = true;
+    for joint in 0..linkage.joints.len() {
+        let nodes = &step.workspace.linkages[index].ends;
+        let entry = &step.system.ties.joints[linkage.joints[joint]];
+        let Some(placed) = linkage.place_joint(&step.system.ties, joint, nodes) else { continue };
+        let demand = demand(step.system, step.state, linkage.joints[joint], &moment);
+        let target = demand.and_then(|demand| demand.position);
+        let [moves, turns] = &linkage.joint_places[joint];
+        let angle = step.state.joints[linkage.joints[joint]].angle;
+        let errors = [entry.translation_error(&placed, target), entry.rotation_error(&placed, angle, target)];
+        let held = entry.held();
+        let size = 1.0 + largest(&placed.arms[0]) + largest(&placed.arms[1]) + position_size(nodes, moves);
+        let written = &mut step.workspace.linkages[index].held;
+        for (block, (error, held)) in [moves, turns].into_iter().zip(errors.into_iter().zip(held)) {
+            let Some(place) = block else { continue };
+            let error = Vector3::from_fn(|row, _| if held[row] { error[row] } else { S::zero() });
+            closed &= largest(&error) <= CLOSED * size;
+            written[place.block] = -error;
+        }
+    }
+    closed
+}
+
+fn position_size<S: Scalar>(nodes: &[Configuration<S>], place: &Option<JointPlace>) -> f64 {
+    let ends = place.iter().flat_map(|place| place.ends.iter().flatten());
+    ends.fold(0.0, |most, &node| largest(&nodes[node].pose.position).max(most))
+}
+
+/// The system of displacements, where nodes are at present.
+fn place_system<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
+    place_nodes(step, index);
+    let parameters = &step.state.parameters;
+    let Workspace { linkages, mobility, .. } = &mut *step.workspace;
+    let Scratch { placement, ends, .. } = &mut linkages[index];
+    placement.clear();
+    for (place, end) in linkage.places.iter().zip(ends.iter()) {
+        let turning = step.system.nodes[place.node].rotation;
+        let turning = turning.map(|rotation| (&end.pose.orientation, &parameters.inertia[rotation]));
+        placement.set_body(place, mobility[place.node], turning);
+    }
+    for joint in 0..linkage.joints.len() {
+        let entry = &step.system.ties.joints[linkage.joints[joint]];
+        let Some(placed) = linkage.place_joint(&step.system.ties, joint, ends) else { continue };
+        let [moves, turns] = &linkage.joint_places[joint];
+        let [moves_held, turns_held] = entry.held();
+        if let Some(place) = moves {
+            placement.set_rows(place, &entry.translation_rows(&placed), moves_held);
+        }
+        if let Some(place) = turns {
+            placement.set_rows(place, &entry.rotation_rows(&placed), turns_held);
+        }
+    }
+    placement.factor(linkage);
+}
+
+/// How far a contact opens for a unit of what corrects its position.
+pub fn compliance<S: Solvable>(step: &mut IslandStep<'_, S>, place: usize) -> S {
+    let (linkage, index) = linkage_of(step);
+    place_system(step, linkage, index);
+    let Workspace { touches, linkages, .. } = &mut *step.workspace;
+    let system = &mut linkages[index].placement;
+    let touch = Touch { arm_after: touches[place].arm, ..touches[place] };
+    system.clear_right();
+    push_touch(linkage, &mut system.right, &touch, &touch.normal);
+    system.solve(linkage);
+    touch.normal.dot(&seen_at(linkage, &system.solution, &touch))
+}
+
+/// Displaces the nodes by what was pushed, and such that the joints close.
+pub fn displace<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let (linkage, index) = linkage_of(step);
+    place_system(step, linkage, index);
+    joint_errors(step, linkage, index);
+    let Workspace { linkages, shifts, moments, .. } = &mut *step.workspace;
+    let Scratch { placement, held, .. } = &mut linkages[index];
+    placement.clear_right();
+    for place in &linkage.places {
+        placement.right[place.linear] = std::mem::replace(&mut shifts[place.node], Vector3::zeros());
+        if let (Some(block), Some(rotation)) = (place.angular, step.system.nodes[place.node].rotation) {
+            placement.right[block] = std::mem::replace(&mut moments[rotation], Vector3::zeros());
+        }
+    }
+    for place in linkage.joint_places.iter().flatten().flatten() {
+        placement.right[place.block] = held[place.block];
+    }
+    placement.solve(linkage);
+    for place in &linkage.places {
+        let shift = step.workspace.linkages[index].placement.solution[place.linear];
+        correction::shift(step, place.node, shift);
+        if let (Some(block), Some(rotation)) = (place.angular, step.system.nodes[place.node].rotation) {
+            let turn = step.workspace.linkages[index].placement.solution[block];
+            correction::turn_by(step, rotation, &turn);
+        }
+    }
+    step.workspace.linkages[index].free_over = None;
+}
+
+fn linkage_of<'a, S: Solvable>(step: &IslandStep<'a, S>) -> (&'a Linkage, usize) {
+    let index = step.island.linkage.expect("asked of islands with springs or joints only");
+    (&step.system.linkages[index], index)
+}
