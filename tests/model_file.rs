@@ -2,6 +2,8 @@
 
 #![cfg(feature = "cli")]
 
+mod ties;
+
 use contact_fmu::model::file::{self, MAX_BYTES};
 use contact_fmu::model::validate::MAX_CONTACTS;
 use contact_fmu::model::{

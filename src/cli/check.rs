@@ -18,13 +18,15 @@ pub struct Arguments {
 /// Checks the model file and says what it holds on stderr.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
     let model = file::read(&arguments.model)?.model;
-    message(&format!(
-        "ok: {}: {}, {}, {}",
-        model.name,
+    let parts = [
         count(model.nodes.len(), "node"),
         count(model.surfaces.len(), "surface"),
         count(model.contacts.len(), "contact"),
-    ));
+    ];
+    let ties = [(model.springs.len(), "spring"), (model.joints.len(), "joint")];
+    let ties = ties.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| count(number, noun));
+    let parts: Vec<String> = parts.into_iter().chain(ties).collect();
+    message(&format!("ok: {}: {}", model.name, parts.join(", ")));
     Ok(())
 }
 

@@ -191,6 +191,10 @@ fn model_structure(xml: &mut Xml, model: &Model, variables: &[Variable]) -> io::
     Ok(())
 }
 
+/// Inputs of an island up to which its outputs list them. Those of a larger one are said to depend on all inputs,
+/// because the lists of all outputs together grow with the square of its size.
+const LONGEST_LIST: usize = 100;
+
 /// Positions of the variables that outputs may depend on.
 struct Knowns {
     /// Inputs, by island.
@@ -263,7 +267,9 @@ impl Knowns {
         match dependence {
             Dependence::Everything => None,
             Dependence::Nothing => Some(&[]),
-            Dependence::Island(island) => Some(&self.inputs[island]),
+            Dependence::Island(island) => {
+                Some(self.inputs[island].as_slice()).filter(|list| list.len() <= LONGEST_LIST)
+            }
         }
     }
 

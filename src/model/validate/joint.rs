@@ -256,7 +256,7 @@ impl Validator<'_> {
         let start = start_of(&profile);
         if drive == Drive::Position && start.abs() > SAME_PLACE {
             return refuse(
-                format!("the motor starts at {start:?}, and its joint at 0"),
+                format!("the motor starts at {}, and its joint at 0", rounded(start)),
                 "angles and distances of joints are counted from the start: begin with 0, for example by a ramp",
             );
         }
