@@ -1,10 +1,10 @@
-//! Mechanical energy: `sum 1/2 m v.v + 1/2 w.I w - m g.r`. Motion that is prescribed, of an infinite mass or moment
+//! Mechanical energy: `sum 1/2 m v.v + 1/2 w.I w - m g.r`, and what continuous contacts have stored. Motion that is prescribed, of an infinite mass or moment
 //! of inertia, has none.
 
 use super::scalar::Scalar;
 use super::state::State;
 
-/// Kinetic and gravitational energy of all nodes.
+/// Kinetic and gravitational energy of all nodes, and elastic energy of continuous contacts.
 pub fn mechanical_energy<S: Scalar>(state: &State<S>) -> S {
     let mut energy = S::zero();
     for (node, &mass) in state.nodes.iter().zip(&state.parameters.mass) {
@@ -20,6 +20,9 @@ pub fn mechanical_energy<S: Scalar>(state: &State<S>) -> S {
                 energy += spin * spin * moment * S::from(0.5);
             }
         }
+    }
+    for compression in &state.compressions {
+        energy += compression.stored;
     }
     energy
 }

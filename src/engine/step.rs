@@ -6,6 +6,7 @@ use super::problem::mixed::MixedProblem;
 use super::rotation::Orientation;
 use super::scalar::Scalar;
 use super::scheme::IslandStep;
+use super::scheme::continuous::ContinuousScratch;
 use super::scheme::midpoint::MidpointScratch;
 use super::solver::{Solvable, SolverScratch};
 use super::state::{ContactRecord, State, StepRecord};
@@ -52,6 +53,7 @@ pub struct Workspace<S: Scalar> {
     pub(super) unknowns: Vec<S>,
     pub(super) solver: SolverScratch,
     pub(super) midpoint: MidpointScratch<S>,
+    pub(super) continuous: ContinuousScratch<S>,
     pub(super) couplings: Vec<coupling::Scratch<S>>,
     /// State of a window on trial; made when there is the first one.
     trial: Option<Box<State<S>>>,
@@ -139,6 +141,7 @@ impl<S: Scalar> Workspace<S> {
             } else {
                 MidpointScratch::with_capacity(0, 0)
             },
+            continuous: ContinuousScratch::new(system),
             couplings: vec![coupling::Scratch::new(); system.couplings.len()],
             trial: None,
         }

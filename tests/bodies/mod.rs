@@ -62,6 +62,7 @@ impl Scene {
                 trends: Vec::new(),
                 contacts: Vec::new(),
                 memories: Vec::new(),
+                compressions: Vec::new(),
                 couplings: Vec::new(),
                 guesses: Vec::new(),
                 step: StepRecord::none(),

@@ -98,19 +98,7 @@ fn refresh<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) -> f64 {
 
 /// How far a contact opens for a unit of `x`.
 fn compliance<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>) -> S {
-    let mobility = &step.workspace.mobility;
-    let turning = |rotation: usize, arm: &Vector3<S>| {
-        let moment = arm.cross(&touch.normal);
-        moment.dot(&turn(step, rotation, &moment))
-    };
-    let mut compliance = mobility[touch.node];
-    if let Some(rotation) = touch.rotation {
-        compliance += turning(rotation, &touch.arm);
-    }
-    if let Some(carrier) = &touch.carrier {
-        compliance += mobility[carrier.node] + turning(carrier.rotation, &carrier.arm);
-    }
-    compliance
+    touch.mobility_along(step.state, &step.workspace.mobility, &touch.normal)
 }
 
 /// How a body turns for a moment.
