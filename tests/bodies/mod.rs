@@ -3,11 +3,12 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use contact_fmu::engine::derivative::differentiate;
+use contact_fmu::engine::law::continuous::Compliance;
 use contact_fmu::engine::{
-    ContactMemory, ContactPair, ContactRecord, Coupling, CouplingMode, CouplingState, Dual, FrictionLaw,
-    Input, Kinetic, Latency, Motion, Node, NodeShape, NodeState, Orientation, Parameters, Quality,
-    RotationState, Scalar, Scheme, Settings, SolverChoice, SolverSettings, State, StepRecord, Surface,
-    SurfaceShape, System, Workspace, advance,
+    Compression, ContactMemory, ContactPair, ContactRecord, Coupling, CouplingMode, CouplingState, Dual,
+    FrictionLaw, Input, Kinetic, Latency, Motion, Node, NodeShape, NodeState, Orientation, Parameters,
+    Quality, RotationState, Scalar, Scheme, Settings, SolverChoice, SolverSettings, State, StepRecord,
+    Surface, SurfaceShape, System, Workspace, advance,
 };
 use nalgebra::Vector3;
 
@@ -20,6 +21,7 @@ pub struct Scene {
     contacts: Vec<ContactPair>,
     couplings: Vec<Coupling>,
     memories: usize,
+    compressions: usize,
     state: State<f64>,
 }
 
@@ -45,6 +47,7 @@ impl Scene {
             contacts: Vec::new(),
             couplings: Vec::new(),
             memories: 0,
+            compressions: 0,
             state: State {
                 time: 0.0,
                 parameters: Parameters {
@@ -202,6 +205,20 @@ impl Scene {
         self.add_contact(node, surface, [restitution, mu], FrictionLaw::Cone, stiffness)
     }
 
+    /// Adds a continuous contact and returns its index.
+    pub fn continuous_contact(
+        &mut self,
+        node: usize,
+        surface: usize,
+        compliance: Compliance,
+        [restitution, mu]: [f64; 2],
+    ) -> usize {
+        let contact = self.contact(node, surface, restitution, mu);
+        let hard = self.contacts.pop().expect("just added");
+        self.contacts.push(hard.continuous(compliance, &mut self.compressions));
+        contact
+    }
+
     fn add_contact(
         &mut self,
         node: usize,
@@ -220,6 +237,7 @@ impl Scene {
 
     /// The system and its initial state.
     pub fn build(mut self) -> Simulation {
+        self.state.compressions = vec![Compression::open(); self.compressions];
         self.state.memories = vec![ContactMemory::none(); self.memories];
         let system =
             System::new(self.settings, self.nodes, self.points, self.surfaces, self.contacts, self.couplings);

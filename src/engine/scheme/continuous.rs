@@ -3,7 +3,7 @@
 //!
 //! Over an interval the force is constant and acts like a load: the scheme of the substep runs over the interval as it
 //! would without such contacts. It is the mean force of the law between the depths at the start and at the end
-//! ([`ContinuousLaw::mean_force`]), found by Newton's method on the end that it leads to. So the whole is of order 2,
+//! ([`ContinuousLaw::mean_force`]), found with the end that it leads to. So the whole is of order 2,
 //! stable for any stiffness, and keeps the energy that the law keeps. Intervals are cut where a contact touches first,
 //! so that its impact speed is exact.
 
@@ -17,15 +17,25 @@ use crate::engine::solver::Solvable;
 use crate::engine::state::{Compression, ContactMode, State};
 use crate::engine::system::{Response, System};
 use nalgebra::Vector3;
+use std::cmp::Ordering;
 
 /// Shortest interval that a contact is followed in.
 pub const SHORTEST: f64 = 1e-9;
 
-/// Newton iterations of one interval; each has one proposal.
+/// Most intervals of a substep, touches apart; where more were needed they are longer.
+const MAX_INTERVALS: f64 = 1e7;
+
+/// A touch that comes sooner than this has come.
+const AT_ONCE: f64 = 1e-12;
+
+/// Proposals of one interval.
 const MAX_SWEEPS: usize = 50;
 
 /// Relative change of the forces at which they are found.
 const FOUND: f64 = 1e-14;
+
+/// A touch slower than this part of the speed that its load will give it begins at rest.
+const AT_REST: f64 = 0.01;
 
 /// Part of the way to the first touch that is gone at once where other forces may bend the path.
 const CAREFUL: f64 = 0.9;
@@ -95,7 +105,8 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>) {
     loop {
         look(step, &mut presses);
         let followed = shortest_interval(step, &presses);
-        let mut is_last = remaining.value() <= followed.value();
+        // Also where a number is not finite: the step is refused then.
+        let mut is_last = remaining.value().partial_cmp(&followed.value()) != Some(Ordering::Greater);
         let mut interval = if is_last { remaining } else { followed };
         find_forces(step, &mut presses, interval);
         if let Some(touch) = next_touch(step, &presses, interval) {
@@ -180,14 +191,14 @@ fn look<S: Solvable>(step: &mut IslandStep<'_, S>, presses: &mut Vec<Press<S>>) 
     }
 }
 
-/// A touch that begins. One that is found when it is deep already is as if it had come there from the surface.
+/// A touch that begins, with the speed that the load will give it where it begins at rest. One that is found when it is deep already is as if it had come there from the surface.
 fn begin<S: Scalar>(law: &ContinuousLaw, touch: &Touch<S>, pressing: S, mobility: S) -> Compression<S> {
     let stored = law.spring().energy(-touch.gap);
     let stored = if stored.value() > 0.0 { stored } else { S::zero() };
     let speed = touch.normal_velocity;
     let impact = (speed * speed + stored * mobility * S::from(2.0)).sqrt();
     let settling = law.settling_speed(pressing, mobility);
-    let impact_speed = if impact.value() > settling.value() { impact } else { settling };
+    let impact_speed = if impact.value() > AT_REST * settling.value() { impact } else { settling };
     Compression { touching: true, impact_speed, stored, ..Compression::open() }
 }
 
@@ -277,7 +288,8 @@ fn shortest_interval<S: Solvable>(step: &mut IslandStep<'_, S>, presses: &[Press
             interval = own;
         }
     }
-    if interval.value() < SHORTEST { S::from(SHORTEST) } else { interval }
+    let least = SHORTEST.max(step.length / MAX_INTERVALS);
+    if interval.value() < least { S::from(least) } else { interval }
 }
 
 /// The part of the rate that the spring to the anchor needs.
@@ -297,8 +309,8 @@ fn find_forces<S: Solvable>(step: &mut IslandStep<'_, S>, presses: &mut [Press<S
         return;
     }
     for press in presses.iter_mut().filter(|press| press.touching) {
-        let to = press.depth - press.touch.normal_velocity * dt;
-        press.force = press.compliance.law.mean_force(press.depth, to, dt, &impact(step, press)).force;
+        let speed = -press.touch.normal_velocity;
+        press.force = press.compliance.law.force(press.depth, speed, &impact(step, press));
         press.friction = Vector3::zeros();
     }
     let (mut last, mut size) = (f64::INFINITY, 0.0_f64);
@@ -309,7 +321,9 @@ fn find_forces<S: Solvable>(step: &mut IslandStep<'_, S>, presses: &mut [Press<S
         size = 0.0;
         for press in presses.iter_mut().filter(|press| press.touching) {
             change = change.max(improve(step, press, dt));
-            size = size.max(press.force.value());
+            // What does not change the speed is not worth a sweep.
+            let stopping = press.touch.normal_velocity.value().abs() / (press.mobility * dt).value();
+            size = size.max(press.force.value()).max(stopping);
         }
         // Round-off of the depths may keep forces from settling further.
         if change <= FOUND * size || (change >= 0.5 * last && change <= size * f64::EPSILON.sqrt()) {
@@ -322,14 +336,12 @@ fn find_forces<S: Solvable>(step: &mut IslandStep<'_, S>, presses: &mut [Press<S
     step.state.step.residual = step.state.step.residual.max(last / size);
 }
 
-/// One Newton step of the forces of a contact, from the proposal that they have led to. Returns how much they change.
+/// The forces of a contact that fit the proposal if those of the others stay. Returns how much they change.
 fn improve<S: Solvable>(step: &IslandStep<'_, S>, press: &mut Press<S>, dt: S) -> f64 {
     let (way, to) = move_along(step, press, dt);
-    let mean = press.compliance.law.mean_force(press.depth, to, dt, &impact(step, press));
-    let theta = S::from(step.system.settings.theta);
-    let yielding = S::one() + theta * dt * dt * press.mobility * mean.slope;
-    let force = press.force - (press.force - mean.force) / yielding;
-    let force = if force.value() > 0.0 { force } else { S::zero() };
+    let yielding = dt * dt * press.mobility * S::from(step.system.settings.theta);
+    let free = to + yielding * press.force;
+    let force = press.compliance.law.implicit_force(press.depth, free, yielding, dt, &impact(step, press));
     let mut change = (force - press.force).value().abs();
     press.force = force;
     if step.state.parameters.mu[press.touch.contact].value() > 0.0 {
@@ -406,7 +418,7 @@ fn next_touch<S: Solvable>(step: &IslandStep<'_, S>, presses: &[Press<S>], dt: S
         let is_close = press.touch.gap.value() <= CLOSE * step.touching_distance(&press.touch);
         first = Some(if is_free || is_close { time } else { time * S::from(CAREFUL) });
     }
-    first
+    first.map(|time| if time.value() < AT_ONCE { S::from(AT_ONCE) } else { time })
 }
 
 /// Books what the contacts did over `dt`.

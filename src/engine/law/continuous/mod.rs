@@ -20,10 +20,10 @@ use serde::{Deserialize, Serialize};
 use spring::PowerSpring;
 
 /// Part of the time `1 / omega` of its spring that a contact moves within one interval.
-const PART_OF_OSCILLATION: f64 = 0.05;
+const PART_OF_OSCILLATION: f64 = 0.025;
 
 /// Part of the time in which its damper stops it that a contact moves within one interval.
-const PART_OF_DAMPING: f64 = 0.2;
+const PART_OF_DAMPING: f64 = 0.1;
 
 /// Law of the normal force.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -164,6 +164,41 @@ impl ContinuousLaw {
         if mean.force.value() > 0.0 { mean } else { none }
     }
 
+    /// The mean force over an interval that would end at the depth `free` without it, and ends less deep by `yielding`
+    /// times the force. There is exactly one.
+    pub fn implicit_force<S: Scalar>(&self, from: S, free: S, yielding: S, dt: S, impact: &Impact<S>) -> S {
+        /// Bisection alone needs fewer.
+        const MAX_ITERATIONS: usize = 100;
+        let at = Impact { restitution: impact.restitution.value(), speed: impact.speed.value() };
+        let mean = |force: f64| {
+            let to = free.value() - yielding.value() * force;
+            self.mean_force(from.value(), to, dt.value(), &at)
+        };
+        let (mut low, mut high) = (0.0, mean(0.0).force);
+        let mut force = high;
+        for _ in 0..MAX_ITERATIONS {
+            let found = mean(force);
+            let excess = force - found.force;
+            if excess > 0.0 {
+                high = force;
+            } else {
+                low = force;
+            }
+            let newton = force - excess / (1.0 + yielding.value() * found.slope);
+            let next = if newton >= low && newton <= high { newton } else { 0.5 * (low + high) };
+            let change = (next - force).abs();
+            force = next;
+            if change <= f64::EPSILON * force {
+                break;
+            }
+        }
+        // Once more, for the tangent.
+        let force = S::from(force);
+        let found = self.mean_force(from, free - yielding * force, dt, impact);
+        let force = force - (force - found.force) / (S::one() + yielding * found.slope);
+        if force.value() > 0.0 { force } else { S::zero() }
+    }
+
     /// How many intervals a second follow the contact. Intervals are short against the oscillation on the spring and
     /// the decay by the damper, where the contact is and where it gets to within one interval.
     pub fn rate<S: Scalar>(&self, approach: &Approach<S>, impact: &Impact<S>) -> S {
@@ -196,8 +231,7 @@ impl ContinuousLaw {
         (stiffness * mobility).sqrt() / S::from(PART_OF_OSCILLATION)
     }
 
-    /// Speed that a load which presses with `acceleration` gains on the way to where the spring carries it. A slower
-    /// impact than this does not rebound.
+    /// Speed that a load which presses with `acceleration` gains on the way to where the spring carries it.
     pub fn settling_speed<S: Scalar>(&self, acceleration: S, mobility: S) -> S {
         if acceleration.value() <= 0.0 || mobility.value() <= 0.0 {
             return S::zero();
