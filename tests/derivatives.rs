@@ -4,6 +4,9 @@ mod common;
 
 use common::model;
 use contact_fmu::engine::derivative::differentiate;
+use contact_fmu::engine::law::continuous::kelvin_voigt::KelvinVoigt;
+use contact_fmu::engine::law::continuous::spring::PowerSpring;
+use contact_fmu::engine::law::continuous::{Compliance, ContinuousLaw};
 use contact_fmu::engine::{ContactMode, Dual, State, System, Workspace, advance};
 use contact_fmu::model::{Contact, Model, Motion, Scheme, Surface, SurfaceShape};
 use contact_fmu::variables::{Causality, Kind, Slot, Variability, Variable, get_real, set_real, table};
@@ -103,6 +106,39 @@ fn stick_and_slip_side_by_side() {
     use ContactMode::{Slip, Stick};
     let push = |state: &mut State<f64>| state.inputs[0].value = nalgebra::Vector3::new(0.2, 0.1, -0.3);
     compare(&model("resting_block"), 10, push, &[Stick, Stick, Stick, Slip, Slip]);
+}
+
+/// The ball of the tilted plane under a continuous law, soft enough for differences of 1e-5.
+fn soft_ball(law: ContinuousLaw, scheme: Scheme) -> Model {
+    let mut model = model("tilted_plane_friction");
+    model.engine.scheme = scheme;
+    model.engine.time_of_impact = scheme == Scheme::MoreauJean;
+    model.contacts[0].compliance = Some(Compliance { law, tangential_stiffness: Some(5e3) });
+    model
+}
+
+#[test]
+fn continuous_contacts_in_touch() {
+    let spring = PowerSpring { stiffness: 1e4, exponent: 1.5 };
+    for law in [
+        ContinuousLaw::KelvinVoigt(KelvinVoigt { stiffness: 500.0, damping: 4.0 }),
+        ContinuousLaw::Hertz(spring),
+        ContinuousLaw::HuntCrossley(spring),
+        ContinuousLaw::LankaraniNikravesh(spring),
+        ContinuousLaw::Flores(spring),
+        ContinuousLaw::Schmucker { stiffness: 500.0 },
+    ] {
+        for scheme in [Scheme::MoreauJean, MIDPOINT] {
+            let mut model = soft_ball(law, scheme);
+            compare(&model, 220, |_| {}, &[ContactMode::Slip]);
+            // Friction that holds.
+            model.contacts[0].mu = 5.0;
+            compare(&model, 220, |_| {}, &[ContactMode::Stick]);
+            // First touch within the step from 0.428 to 0.430.
+            model.contacts[0].mu = 0.0;
+            compare(&model, 214, |_| {}, &[ContactMode::Slip]);
+        }
+    }
 }
 
 /// A ball resting in a corner of a floor and a wall, with friction on both.

@@ -4,10 +4,13 @@
 
 mod ties;
 
+use contact_fmu::engine::law::continuous::kelvin_voigt::KelvinVoigt;
+use contact_fmu::engine::law::continuous::spring::PowerSpring;
 use contact_fmu::model::file::{self, MAX_BYTES};
 use contact_fmu::model::validate::MAX_CONTACTS;
 use contact_fmu::model::{
-    Coupling, Frame, Kinetic, Latency, Link, Model, Motion, NodeShape, Rotation, Scheme, Solver, SurfaceShape,
+    Compliance, ContinuousLaw, Coupling, Frame, Kinetic, Latency, Link, Model, Motion, NodeShape, Rotation,
+    Scheme, Solver, SurfaceShape,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -901,10 +904,8 @@ fn planned_keys_and_values() {
             "supported keys: `sphere`, `disc`, `box`, `points`"
         )
     );
-    for (from, to, what) in [
-        ("[[surface]]", "[engine]\nscheme = \"hht\"\n[[surface]]", "`scheme` = \"hht\""),
-        ("\"floor\"]", "\"floor\"]\ncompliance.hertz.stiffness = 1", "`compliance` in [[contact]]"),
-    ] {
+    for (from, to, what) in [("[[surface]]", "[engine]\nscheme = \"hht\"\n[[surface]]", "`scheme` = \"hht\"")]
+    {
         let text = error_with(from, to);
         assert!(text.starts_with(&format!("error: this version does not support {what} yet\n")), "{text}");
     }
@@ -961,6 +962,153 @@ fn solvers_and_the_laws_they_solve() {
     let text = error(&(with("pgs", "friction.facets = { mu = 0.3, outer = true }") + "\n" + floor));
     let message = "solver \"pgs\" cannot solve contact `ball_floor` with friction.facets with outer = true (and one more)";
     assert!(text.starts_with(&format!("error: {message}\n")), "{text}");
+}
+
+#[test]
+fn continuous_contact_laws() {
+    let with = |law: &str| MINIMAL.replacen("\"floor\"]", &format!("\"floor\"]\n{law}"), 1);
+    let compliance = |law: &str| {
+        let contact = model(&with(law)).contacts.remove(0);
+        (contact.compliance.expect("a law"), contact.restitution, contact.mu)
+    };
+    let spring = PowerSpring { stiffness: 1e6, exponent: 1.5 };
+    let soft = |law: ContinuousLaw| Compliance { law, tangential_stiffness: None };
+    let voigt = ContinuousLaw::KelvinVoigt(KelvinVoigt { stiffness: 1e6, damping: 3.0 });
+    let expected = [
+        ("compliance.kelvin_voigt = { stiffness = 1e6, damping = 3 }", (soft(voigt), 0.0, 0.0)),
+        ("compliance.hertz.stiffness = 1e6", (soft(ContinuousLaw::Hertz(spring)), 1.0, 0.0)),
+        (
+            "compliance.hunt_crossley = { stiffness = 1e6, exponent = 1.5, restitution = 0 }\nfriction.cone.mu = 0.3",
+            (soft(ContinuousLaw::HuntCrossley(spring)), 0.0, 0.3),
+        ),
+        (
+            "compliance.lankarani_nikravesh = { stiffness = 1e6, restitution = 0.8 }",
+            (soft(ContinuousLaw::LankaraniNikravesh(spring)), 0.8, 0.0),
+        ),
+        (
+            "friction.cone.mu = 0.2\ncompliance.flores = { stiffness = 1e6, restitution = 0.7, tangential_stiffness = 1e4 }",
+            (Compliance { law: ContinuousLaw::Flores(spring), tangential_stiffness: Some(1e4) }, 0.7, 0.2),
+        ),
+        (
+            "compliance.schmucker = { stiffness = 1e5, restitution = 0.8, mu = 0.4 }",
+            (soft(ContinuousLaw::Schmucker { stiffness: 1e5 }), 0.8, 0.4),
+        ),
+    ];
+    for (law, expected) in expected {
+        assert_eq!(compliance(law), expected, "{law}");
+    }
+    // The start may be inside: the contact is pressed then.
+    let inside =
+        with("compliance.hertz.stiffness = 1e6").replace("position = [0, 0, 1]", "position = [0, 0, 0.099]");
+    assert!(file::parse(&inside, "m.toml").is_ok());
+}
+
+#[test]
+fn continuous_contacts_that_cannot_be() {
+    let last = MINIMAL.lines().position(|line| line.contains("\"floor\"]")).expect("a contact") + 1;
+    let hard = "leave it out: `compliance.flores` has its own";
+    let flores = "compliance.flores = { stiffness = 1e6, restitution = 0.8 }";
+    let cases = [
+        (
+            format!("{flores}\nrestitution = 0.8"),
+            "`restitution` is of hard contact and has no meaning with `compliance`",
+            2,
+            "0.8",
+            format!("{hard} `restitution`"),
+        ),
+        (
+            "compliance.hertz.stiffness = 1e6\nrestitution = 0.8".to_owned(),
+            "`restitution` is of hard contact and has no meaning with `compliance`",
+            2,
+            "0.8",
+            "leave it out, or take a law with restitution: hunt_crossley, lankarani_nikravesh, flores, schmucker"
+                .to_owned(),
+        ),
+        (
+            format!("{flores}\nnormal_stiffness = 1e8"),
+            "`normal_stiffness` is of hard contact and has no meaning with `compliance`",
+            2,
+            "1e8",
+            format!("{hard} `stiffness`"),
+        ),
+        (
+            format!("{flores}\nfriction.box = {{ mu = 0.3 }}"),
+            "`compliance` goes with friction.cone only, by an anchor spring",
+            2,
+            "friction",
+            "write friction.cone.mu, or leave `compliance` out".to_owned(),
+        ),
+        (
+            "compliance.schmucker = { stiffness = 1, restitution = 1 }\nfriction = { cone.mu = 0.3 }".to_owned(),
+            "`friction` has no meaning with `compliance.schmucker`, which has its own `mu`",
+            2,
+            "{ cone.mu = 0.3 }",
+            "write mu in compliance.schmucker instead".to_owned(),
+        ),
+        (
+            "compliance = { hertz = { stiffness = 1, tangential_stiffness = 1 } }".to_owned(),
+            "`tangential_stiffness` has no meaning without friction",
+            1,
+            "{ hertz = { stiffness = 1, tangential_stiffness = 1 } }",
+            "add friction.cone.mu, or leave it out".to_owned(),
+        ),
+        (
+            "compliance = { kelvin_voigt = { stiffness = 1e16 } }".to_owned(),
+            "contact `ball_floor` is too stiff for a mass of 1 kg: it would have to be followed in intervals of 2.5e-10 s, and 1e-9 s is the shortest",
+            1,
+            "{ kelvin_voigt = { stiffness = 1e16 } }",
+            "take a lower `stiffness` or `damping`, a higher `restitution`, or leave `compliance` out: hard contact is as stiff as it gets"
+                .to_owned(),
+        ),
+    ];
+    for (written, message, line, marked, hint) in cases {
+        let text = error_with("\"floor\"]", &format!("\"floor\"]\n{written}"));
+        let source = written.lines().nth(line - 1).expect("a line");
+        assert_eq!(text, expected(message, last + line, source, marked, &hint));
+    }
+    for (law, fault) in [
+        ("hertz.stiffness = 0", "`compliance.hertz.stiffness` must be above 0, found 0"),
+        ("hertz.stiffness = nan", "`compliance.hertz.stiffness` must be a finite number, found nan"),
+        ("hertz = { exponent = 1.5 }", "`compliance.hertz` needs the key `stiffness`"),
+        (
+            "hertz = { stiffness = 1, exponent = 0.5 }",
+            "`compliance.hertz.exponent` must be from 1 to 10, found 0.5",
+        ),
+        ("hertz = { stiffness = 1, damping = 1 }", "unknown key `damping` in `compliance.hertz`"),
+        (
+            "kelvin_voigt = { stiffness = 1, damping = -1 }",
+            "`compliance.kelvin_voigt.damping` must be at least 0, found -1",
+        ),
+        (
+            "flores = { stiffness = 1, restitution = 0 }",
+            "`compliance.flores.restitution` must be above 0 and at most 1, found 0",
+        ),
+        (
+            "schmucker = { stiffness = 1, restitution = 2 }",
+            "`compliance.schmucker.restitution` must be above 0 and at most 1, found 2",
+        ),
+        (
+            "schmucker = { stiffness = 1, restitution = 1, mu = -1 }",
+            "`compliance.schmucker.mu` must be at least 0, found -1",
+        ),
+        (
+            "hunt_crossley = { stiffness = 1, restitution = -1 }",
+            "`compliance.hunt_crossley.restitution` must be from 0 to 1, found -1",
+        ),
+        ("flores = { stiffness = 1 }", "`compliance.flores` needs the key `restitution`"),
+        ("herz.stiffness = 1", "unknown key `herz` in `compliance`"),
+    ] {
+        let text = error_with("\"floor\"]", &format!("\"floor\"]\ncompliance.{law}"));
+        assert!(text.starts_with(&format!("error: {fault}\n")), "{text}");
+    }
+    let coupled = MINIMAL.replacen("\"owned\"", "\"kinetic\"", 1).replacen(
+        "\"floor\"]",
+        "\"floor\"]\ncompliance.hertz.stiffness = 1e6",
+        1,
+    );
+    let text = error(&coupled);
+    let fault = "`compliance` is for nodes with coupling = \"owned\", and the master moves `ball`";
+    assert!(text.starts_with(&format!("error: {fault}\n")), "{text}");
 }
 
 #[test]
@@ -1535,8 +1683,24 @@ fn assert_documented(schema: &serde_json::Value, path: &str) {
     }
     for (key, property) in schema["properties"].as_object().into_iter().flatten() {
         let path = format!("{path}.{key}");
-        let is_variant = ["sphere", "disc", "plane", "cone", "facets", "box", "bristle", "sine", "ramp"]
-            .contains(&key.as_str());
+        let is_variant = [
+            "sphere",
+            "disc",
+            "plane",
+            "cone",
+            "facets",
+            "box",
+            "bristle",
+            "kelvin_voigt",
+            "hertz",
+            "hunt_crossley",
+            "lankarani_nikravesh",
+            "flores",
+            "schmucker",
+            "sine",
+            "ramp",
+        ]
+        .contains(&key.as_str());
         assert!(is_variant || property["description"].is_string(), "{path}");
         assert_documented(property, &path);
     }

@@ -1,12 +1,12 @@
-//! Mechanical energy: `sum 1/2 m v.v + 1/2 w.I w - m g.r + 1/2 k (l - L)^2`. Motion that is prescribed, of an infinite
-//! mass or moment of inertia, has none.
+//! Mechanical energy: `sum 1/2 m v.v + 1/2 w.I w - m g.r + 1/2 k (l - L)^2`, and what continuous contacts have stored.
+//! Motion that is prescribed, of an infinite mass or moment of inertia, has none.
 
 use super::linkage::spring_energy;
 use super::scalar::Scalar;
 use super::state::State;
 use super::system::System;
 
-/// Kinetic and potential energy of all nodes and springs.
+/// Kinetic and potential energy.
 pub fn mechanical_energy<S: Scalar>(system: &System, state: &State<S>) -> S {
     kinetic_energy(state) + potential_energy(system, state)
 }
@@ -30,7 +30,7 @@ pub fn kinetic_energy<S: Scalar>(state: &State<S>) -> S {
     energy
 }
 
-/// Energy of all nodes in the field of gravity, and of all springs.
+/// Energy of all nodes in the field of gravity, of all springs and of all continuous contacts.
 pub fn potential_energy<S: Scalar>(system: &System, state: &State<S>) -> S {
     let mut energy = S::zero();
     for (node, &mass) in state.nodes.iter().zip(&state.parameters.mass) {
@@ -40,6 +40,9 @@ pub fn potential_energy<S: Scalar>(system: &System, state: &State<S>) -> S {
     }
     for spring in 0..system.ties.springs.len() {
         energy += spring_energy(system, state, spring);
+    }
+    for compression in &state.compressions {
+        energy += compression.stored;
     }
     energy
 }

@@ -2,6 +2,8 @@
 
 use super::coupling::{CouplingState, Motion};
 use super::scalar::Scalar;
+use super::scheme::continuous::begin_inside;
+use super::system::Response;
 use super::{State, System, gap};
 
 /// Depth below which a start inside a surface counts as rounding.
@@ -27,7 +29,7 @@ pub enum StartFault {
     },
     /// A motion that the master gives cannot be used.
     Given(GivenFault),
-    /// A node starts inside a surface.
+    /// A node starts inside a surface of hard contact.
     Penetration {
         /// Contact that is deepest.
         contact: usize,
@@ -45,8 +47,8 @@ pub struct GivenFault {
     pub length: f64,
 }
 
-/// Scales orientations to length 1, takes the motion that a master gives, and looks for what keeps a simulation from
-/// starting.
+/// Scales orientations to length 1, takes the motion that a master gives, and begins continuous contacts that start inside
+/// one another, and looks for what keeps a simulation from starting.
 pub fn check_start(system: &System, state: &mut State<f64>) -> Result<(), StartFault> {
     for (node, entry) in system.nodes.iter().enumerate() {
         let (Some(rotation), None) = (entry.rotation, entry.coupling) else { continue };
@@ -59,10 +61,13 @@ pub fn check_start(system: &System, state: &mut State<f64>) -> Result<(), StartF
     }
     check_given(system, state).map_err(StartFault::Given)?;
     take_given_motion(system, state);
+    begin_inside(system, state);
     if system.settings.allow_initial_penetration {
         return Ok(());
     }
+    let is_hard = |&contact: &usize| system.contacts[contact].response == Response::Hard;
     let deepest = (0..system.contacts.len())
+        .filter(is_hard)
         .map(|contact| (contact, -gap(system, state, contact)))
         .filter(|(_, depth)| *depth > START_PENETRATION_TOLERANCE)
         .max_by(|(_, a), (_, b)| a.total_cmp(b));

@@ -44,13 +44,14 @@ pub use problem::mixed::{Friction, MixedProblem};
 pub use problem::residual::natural_residual;
 pub use rotation::Orientation;
 pub use scalar::{Dual, Scalar};
+pub use scheme::continuous::SHORTEST as SHORTEST_CONTACT_INTERVAL;
 pub use solver::{
     LcpScratch, LcpSettings, LcpSolver, Report, Solvable, SolverChoice, SolverScratch, SolverSettings,
     Status, complementarity_solve, solve_cone,
 };
 pub use state::{
-    ContactMemory, ContactMode, ContactRecord, Input, MAX_INPUT_DERIVATIVE, NodeState, Parameters,
-    RotationState, State, StepRecord, Trend,
+    Compression, ContactMemory, ContactMode, ContactRecord, Input, MAX_INPUT_DERIVATIVE, NodeState,
+    Parameters, RotationState, State, StepRecord, Trend,
 };
 pub use step::{MAX_SUBSTEPS, Quality, StepError, Workspace, advance};
-pub use system::{ContactPair, FrictionLaw, Island, Node, Scheme, Settings, System};
+pub use system::{ContactPair, FrictionLaw, Island, Node, Response, Scheme, Settings, System};

@@ -31,6 +31,8 @@ pub struct State<S: Scalar> {
     pub contacts: Vec<ContactRecord<S>>,
     /// Forces of the last interval, of the contacts whose law looks back at them.
     pub memories: Vec<ContactMemory<S>>,
+    /// Continuous contacts, by touching point.
+    pub compressions: Vec<Compression<S>>,
     /// Bodies that a master moves, by [`super::Node::coupling`].
     pub couplings: Vec<CouplingState<S>>,
     /// Joints.
@@ -56,7 +58,7 @@ pub struct Parameters<S: Scalar> {
     pub mass: Vec<S>,
     /// Principal moments of inertia in the body frame, per rotating node.
     pub inertia: Vec<Vector3<S>>,
-    /// Newton coefficient of restitution per contact.
+    /// Coefficient of restitution per contact: Newton's, or that of the law of a continuous contact.
     pub restitution: Vec<S>,
     /// Friction coefficient per contact.
     pub mu: Vec<S>,
@@ -128,6 +130,22 @@ pub struct ContactMemory<S: Scalar> {
     pub tangential: Vector3<S>,
 }
 
+/// What a touching point of a continuous contact remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Compression<S: Scalar> {
+    /// Whether it touches.
+    pub touching: bool,
+    /// Speed at first touch.
+    pub impact_speed: S,
+    /// From the anchor of friction to the touching point, in the frame of the body that carries the surface, else the
+    /// world's.
+    pub stretch: Vector3<S>,
+    /// Stiffness of the spring to the anchor.
+    pub tangential_stiffness: S,
+    /// Elastic energy.
+    pub stored: S,
+}
+
 /// State of a contact at the end of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ContactMode {
@@ -150,7 +168,7 @@ pub struct StepRecord<S: Scalar> {
     pub iterations: u32,
     /// Largest relative natural residual.
     pub residual: f64,
-    /// Deepest penetration seen at the end of a substep, before correction.
+    /// Deepest penetration of hard contacts seen at the end of a substep, before correction.
     pub penetration: S,
     /// Energy taken since the start of the simulation by impacts, friction, damping and position correction.
     pub dissipated: S,
@@ -223,6 +241,17 @@ impl<S: Scalar> State<S> {
                     tangential: vector(&memory.tangential),
                 })
                 .collect(),
+            compressions: self
+                .compressions
+                .iter()
+                .map(|compression| Compression {
+                    touching: compression.touching,
+                    impact_speed: convert(compression.impact_speed),
+                    stretch: vector(&compression.stretch),
+                    tangential_stiffness: convert(compression.tangential_stiffness),
+                    stored: convert(compression.stored),
+                })
+                .collect(),
             couplings: self.couplings.iter().map(|coupling| coupling.map(convert)).collect(),
             joints: self.joints.iter().map(|joint| joint.map(convert)).collect(),
             drives: self.drives.iter().map(|drive| drive.map(convert)).collect(),
@@ -249,6 +278,7 @@ impl<S: Scalar> State<S> {
             && self.trends.len() == other.trends.len()
             && self.contacts.len() == other.contacts.len()
             && self.memories.len() == other.memories.len()
+            && self.compressions.len() == other.compressions.len()
             && self.couplings.len() == other.couplings.len()
             && self.guesses.len() == other.guesses.len()
             && self.parameters.mass.len() == other.parameters.mass.len()
@@ -299,6 +329,9 @@ impl<S: Scalar> Clone for State<S> {
         copy_list(&mut self.contacts, &source.contacts);
         if !(self.memories.is_empty() && source.memories.is_empty()) {
             copy_list(&mut self.memories, &source.memories);
+        }
+        if !(self.compressions.is_empty() && source.compressions.is_empty()) {
+            copy_list(&mut self.compressions, &source.compressions);
         }
         if !(self.couplings.is_empty() && source.couplings.is_empty()) {
             copy_list(&mut self.couplings, &source.couplings);
@@ -364,6 +397,19 @@ impl<S: Scalar> ContactMemory<S> {
     /// No force.
     pub fn none() -> ContactMemory<S> {
         ContactMemory { normal: S::zero(), tangential: Vector3::zeros() }
+    }
+}
+
+impl<S: Scalar> Compression<S> {
+    /// Nothing touches.
+    pub fn open() -> Compression<S> {
+        Compression {
+            touching: false,
+            impact_speed: S::zero(),
+            stretch: Vector3::zeros(),
+            tangential_stiffness: S::zero(),
+            stored: S::zero(),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::problem::mixed::MixedProblem;
 use super::rotation::Orientation;
 use super::scalar::Scalar;
 use super::scheme::IslandStep;
+use super::scheme::continuous::ContinuousScratch;
 use super::scheme::midpoint::MidpointScratch;
 use super::solver::{Solvable, SolverScratch};
 use super::state::{ContactRecord, State, StepRecord};
@@ -53,6 +54,7 @@ pub struct Workspace<S: Scalar> {
     pub(super) unknowns: Vec<S>,
     pub(super) solver: SolverScratch,
     pub(super) midpoint: MidpointScratch<S>,
+    pub(super) continuous: ContinuousScratch<S>,
     pub(super) couplings: Vec<coupling::Scratch<S>>,
     /// Linear systems of springs and joints, by [`Island::linkage`].
     pub(super) linkages: Vec<linkage::Scratch<S>>,
@@ -142,6 +144,7 @@ impl<S: Scalar> Workspace<S> {
             } else {
                 MidpointScratch::with_capacity(0, 0)
             },
+            continuous: ContinuousScratch::new(system),
             couplings: vec![coupling::Scratch::new(); system.couplings.len()],
             linkages: system.linkages.iter().map(linkage::Scratch::new).collect(),
             trial: None,

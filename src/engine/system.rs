@@ -3,6 +3,7 @@
 use super::coupling::{Coupling, CouplingMode};
 use super::geometry::{NodeShape, Surface};
 use super::law::bristle::Bristle;
+use super::law::continuous::Compliance;
 use super::law::facets::Polygon;
 use super::linkage::{Linkage, Ties};
 use super::solver::SolverSettings;
@@ -95,6 +96,22 @@ pub struct ContactPair {
     /// Place of its first touching point in [`super::State::memories`], for contacts whose law looks back at the
     /// last step.
     pub memory: Option<usize>,
+    /// What happens where the shapes meet.
+    pub response: Response,
+}
+
+/// What happens where the shapes of a contact meet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Response {
+    /// They do not overlap: the contact enters the contact problem.
+    Hard,
+    /// They overlap, and a force drives them apart.
+    Continuous {
+        /// Its law.
+        compliance: Compliance,
+        /// Place of its first touching point in [`super::State::compressions`].
+        first: usize,
+    },
 }
 
 /// Friction law of a contact.
@@ -149,7 +166,15 @@ impl ContactPair {
             friction,
             normal_stiffness,
             memory,
+            response: Response::Hard,
         }
+    }
+
+    /// The same with a continuous response, which gets the next places in `compressions`.
+    pub fn continuous(self, compliance: Compliance, compressions: &mut usize) -> ContactPair {
+        let first = *compressions;
+        *compressions += self.points;
+        ContactPair { response: Response::Continuous { compliance, first }, ..self }
     }
 
     /// Whether the contact is a rigid Coulomb cone.
@@ -164,8 +189,10 @@ impl ContactPair {
 pub struct Island {
     /// Indices of the nodes.
     pub nodes: Vec<usize>,
-    /// Indices of the contact pairs.
+    /// Indices of the hard contact pairs.
     pub contacts: Vec<usize>,
+    /// Indices of the continuous ones.
+    pub continuous: Vec<usize>,
     /// Whether touching points of some of them stay with bodies that turn.
     pub turns_along: bool,
     /// Indices of the couplings of its nodes.
@@ -185,6 +212,7 @@ impl Island {
         Island {
             nodes: Vec::new(),
             contacts: Vec::new(),
+            continuous: Vec::new(),
             turns_along: false,
             couplings: Vec::new(),
             links: Vec::new(),
@@ -275,6 +303,12 @@ impl System {
         remember.map(|contact| self.touching_points(contact)).sum()
     }
 
+    /// Number of [`super::State::compressions`].
+    pub fn compressions(&self) -> usize {
+        let soft = self.contacts.iter().filter(|pair| pair.response != Response::Hard);
+        soft.map(|pair| pair.points).sum()
+    }
+
     /// Whether contacts may need a solver: a lone cone contact of a point mass has a closed form.
     pub fn needs_solver(&self) -> bool {
         matches!(self.settings.scheme, Scheme::Midpoint { .. })
@@ -323,8 +357,13 @@ fn islands(nodes: usize, surfaces: &[Surface], contacts: &[ContactPair], ties: &
     }
     for (index, pair) in contacts.iter().enumerate() {
         let island = &mut islands[places[pair.node]];
-        island.contacts.push(index);
-        island.turns_along |= pair.turns_along;
+        match pair.response {
+            Response::Hard => {
+                island.contacts.push(index);
+                island.turns_along |= pair.turns_along;
+            }
+            Response::Continuous { .. } => island.continuous.push(index),
+        }
     }
     islands
 }

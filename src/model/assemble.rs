@@ -7,9 +7,9 @@ use super::{
 use crate::engine::law::bristle::Bristle;
 use crate::engine::law::facets::Polygon;
 use crate::engine::{
-    self, ContactMemory, ContactPair, ContactRecord, CouplingMode, CouplingState, FrictionLaw, Input,
-    JointState, NodeState, Orientation, Parameters, RotationState, Settings, SolverChoice, SolverSettings,
-    State, StepRecord, System, Ties, Trend,
+    self, Compression, ContactMemory, ContactPair, ContactRecord, CouplingMode, CouplingState, FrictionLaw,
+    Input, JointState, NodeState, Orientation, Parameters, RotationState, Settings, SolverChoice,
+    SolverSettings, State, StepRecord, System, Ties, Trend,
 };
 use nalgebra::Vector3;
 
@@ -60,19 +60,23 @@ impl Model {
             });
         }
         let surfaces = self.engine_surfaces();
-        let mut memories = 0;
+        let (mut memories, mut compressions) = (0, 0);
         let contacts = self
             .contacts
             .iter()
             .map(|contact| {
                 let friction = friction_law(contact.friction);
-                ContactPair::new(
+                let pair = ContactPair::new(
                     (contact.node, &nodes[contact.node].shape),
                     (contact.surface, &surfaces[contact.surface]),
                     friction,
                     contact.normal_stiffness,
                     &mut memories,
-                )
+                );
+                match contact.compliance {
+                    None => pair,
+                    Some(compliance) => pair.continuous(compliance, &mut compressions),
+                }
             })
             .collect();
         System::new(settings, nodes, points, surfaces, contacts, couplings, self.ties())
@@ -116,6 +120,7 @@ impl Model {
             },
             contacts: vec![ContactRecord::open(); self.contacts.len()],
             memories: vec![ContactMemory::none(); system.memories()],
+            compressions: vec![Compression::open(); system.compressions()],
             couplings: self
                 .bodies()
                 .filter_map(|body| body.mode.map(|mode| coupling_state(&body, &mode, gravity)))

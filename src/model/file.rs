@@ -472,15 +472,112 @@ pub(super) struct ContactEntry {
     #[schemars(with = "[String; 2]")]
     pub between: Spanned<[Spanned<String>; 2]>,
     /// Number from 0 to 1, default 0.0: Newton coefficient of restitution.
-    #[serde(default)]
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub restitution: f64,
+    #[schemars(with = "Option<f64>", range(min = 0.0, max = 1.0))]
+    pub restitution: Option<Spanned<f64>>,
     /// Table, default no friction: friction law.
     #[schemars(with = "Option<FrictionEntry>")]
     pub friction: Option<Spanned<FrictionEntry>>,
     /// Number above 0 in N/m, default none: normal compliance by which hyperstatic contacts share their load.
     #[schemars(with = "Option<f64>", extend("exclusiveMinimum" = 0.0))]
     pub normal_stiffness: Option<Spanned<f64>>,
+    /// Table, default hard contact: law of a continuous contact, in which shapes overlap and a force drives them apart.
+    #[schemars(with = "Option<ContactComplianceEntry>")]
+    pub compliance: Option<Spanned<ContactComplianceEntry>>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub(super) enum ContactComplianceEntry {
+    /// A linear spring and a linear damper: F = K d + D d'.
+    KelvinVoigt {
+        /// Number above 0 in N/m, required: stiffness K.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        stiffness: f64,
+        /// Number from 0 up in N.s/m, default 0.0: damping D.
+        #[serde(default)]
+        #[schemars(range(min = 0.0))]
+        damping: f64,
+        /// Number above 0 in N/m, default the stiffness: stiffness of the spring by which friction acts.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        tangential_stiffness: Option<f64>,
+    },
+    /// An elastic contact: F = K d^n.
+    Hertz {
+        /// Number above 0 in N/m^n, required: stiffness K.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        stiffness: f64,
+        /// Number from 1 to 10, default 1.5: exponent n.
+        #[serde(default = "default_exponent")]
+        #[schemars(range(min = 1.0, max = 10.0))]
+        exponent: f64,
+        /// Number above 0 in N/m, default that of the normal force at its depth: stiffness of the spring by which friction acts.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        tangential_stiffness: Option<f64>,
+    },
+    /// F = K d^n (1 + 3/2 (1 - e) d'/v), with the speed v at first touch.
+    HuntCrossley {
+        /// Number above 0 in N/m^n, required: stiffness K.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        stiffness: f64,
+        /// Number from 1 to 10, default 1.5: exponent n.
+        #[serde(default = "default_exponent")]
+        #[schemars(range(min = 1.0, max = 10.0))]
+        exponent: f64,
+        /// Number from 0 to 1, required: coefficient of restitution e.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        restitution: f64,
+        /// Number above 0 in N/m, default that of the normal force at its depth: stiffness of the spring by which friction acts.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        tangential_stiffness: Option<f64>,
+    },
+    /// F = K d^n (1 + 3/4 (1 - e^2) d'/v), with the speed v at first touch.
+    LankaraniNikravesh {
+        /// Number above 0 in N/m^n, required: stiffness K.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        stiffness: f64,
+        /// Number from 1 to 10, default 1.5: exponent n.
+        #[serde(default = "default_exponent")]
+        #[schemars(range(min = 1.0, max = 10.0))]
+        exponent: f64,
+        /// Number from 0 to 1, required: coefficient of restitution e.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        restitution: f64,
+        /// Number above 0 in N/m, default that of the normal force at its depth: stiffness of the spring by which friction acts.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        tangential_stiffness: Option<f64>,
+    },
+    /// F = K d^n (1 + 8/5 (1 - e)/e d'/v), with the speed v at first touch.
+    Flores {
+        /// Number above 0 in N/m^n, required: stiffness K.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        stiffness: f64,
+        /// Number from 1 to 10, default 1.5: exponent n.
+        #[serde(default = "default_exponent")]
+        #[schemars(range(min = 1.0, max = 10.0))]
+        exponent: f64,
+        /// Number above 0 and at most 1, required: coefficient of restitution e.
+        #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
+        restitution: f64,
+        /// Number above 0 in N/m, default that of the normal force at its depth: stiffness of the spring by which friction acts.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        tangential_stiffness: Option<f64>,
+    },
+    /// F = K d (1 + (1 - e)/e d'/v), with the speed v at first touch, and friction by an anchor spring.
+    Schmucker {
+        /// Number above 0 in N/m, required: stiffness K.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        stiffness: f64,
+        /// Number above 0 and at most 1, required: coefficient of restitution e.
+        #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
+        restitution: f64,
+        /// Number from 0 up, default 0.0: friction coefficient.
+        #[serde(default)]
+        #[schemars(range(min = 0.0))]
+        mu: f64,
+        /// Number above 0 in N/m, default the stiffness: stiffness of the spring by which friction acts.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        tangential_stiffness: Option<f64>,
+    },
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -739,6 +836,10 @@ pub(super) enum ProfileShapeEntry {
         /// Points of two numbers, required: time in s and value, in the order of time; the first and the last value hold beyond them.
         Vec<[f64; 2]>,
     ),
+}
+
+fn default_exponent() -> f64 {
+    1.5
 }
 
 fn default_facets() -> u32 {

@@ -14,6 +14,7 @@ mod structure;
 #[cfg(feature = "cli")]
 pub mod validate;
 
+pub use crate::engine::law::continuous::{Compliance, ContinuousLaw};
 pub use crate::engine::{Drive, JointFriction, JointKind, Kinetic, Latency, Link, Profile};
 
 use serde::{Deserialize, Serialize};
@@ -232,7 +233,7 @@ pub struct Contact {
     pub node: usize,
     /// Index of the surface.
     pub surface: usize,
-    /// Newton coefficient of restitution, 0..1.
+    /// Coefficient of restitution, 0..1: Newton's, or that of the law of a continuous contact.
     pub restitution: f64,
     /// Friction coefficient, 0 for none.
     pub mu: f64,
@@ -240,6 +241,8 @@ pub struct Contact {
     pub friction: Friction,
     /// Normal compliance for hyperstatic support, as a stiffness; infinite for none.
     pub normal_stiffness: f64,
+    /// A continuous contact; none for a hard one.
+    pub compliance: Option<Compliance>,
 }
 
 /// Friction law.

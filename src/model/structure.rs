@@ -12,7 +12,6 @@ const PLANNED: &[(&str, &[&str])] = &[
     ("[engine].scheme", &["multistep", "hht"]),
     ("[[node]].shape", &["capsule", "hull"]),
     ("[[surface]].shape", &["sphere", "box", "cylinder", "heightfield", "mesh"]),
-    ("[[contact]]", &["compliance"]),
 ];
 
 /// Everything in the file that the schema does not allow.

@@ -1,5 +1,6 @@
 //! The rules that concern several keys of a model file, each once: names, contact pairs, normals, initial gaps, ties.
 
+mod compliance;
 mod coupling;
 mod joint;
 mod spring;
@@ -72,6 +73,7 @@ pub(super) fn validate(file: &ModelFile) -> Result<Model, Vec<Problem>> {
     }
     validator.solver_fits(file, &model);
     validator.joints_can_start(file, &model);
+    validator.intervals_are_long_enough(&model);
     if !model.engine.allow_initial_penetration {
         validator.starts_outside(file, &model);
     }
@@ -84,6 +86,8 @@ struct Validator<'a> {
     names: HashMap<&'a str, Named>,
     /// Names of contacts, springs and joints, and which of these they are.
     other_names: HashMap<String, &'static str>,
+    /// Where the compliance of a contact is written.
+    compliances: HashMap<String, Range<usize>>,
     node_count: usize,
     surface_count: usize,
 }
@@ -535,7 +539,13 @@ impl<'a> Validator<'a> {
         let (friction, mu) = self.friction(file, entry, node);
         let normal_stiffness =
             entry.normal_stiffness.as_ref().map_or(f64::INFINITY, |given| *given.get_ref());
-        Contact { name, node, surface, restitution: entry.restitution, mu, friction, normal_stiffness }
+        let restitution = entry.restitution.as_ref().map_or(0.0, |given| *given.get_ref());
+        let hard =
+            Contact { name, node, surface, restitution, mu, friction, normal_stiffness, compliance: None };
+        match &entry.compliance {
+            None => hard,
+            Some(written) => self.continuous(file, entry, written, hard),
+        }
     }
 
     /// The friction law of an entry, and its coefficient.
@@ -596,7 +606,7 @@ impl<'a> Validator<'a> {
             Solver::Pgs => "pgs",
         };
         let law = |contact: &Contact| match contact.friction {
-            _ if contact.mu <= 0.0 => None,
+            _ if contact.mu <= 0.0 || contact.compliance.is_some() => None,
             Friction::Cone => Some("friction.cone"),
             Friction::Facets { outer: true, .. } => Some("friction.facets with outer = true"),
             Friction::Facets { .. } if solver != Solver::Lemke => Some("friction.facets"),
@@ -616,13 +626,14 @@ impl<'a> Validator<'a> {
         )));
     }
 
-    /// No node starts inside a surface that it has a contact with.
+    /// No node starts inside a surface that it has a hard contact with.
     fn starts_outside(&mut self, file: &ModelFile, model: &Model) {
         let (system, state) = model.assemble();
         for (index, contact) in model.contacts.iter().enumerate() {
             let normal = outward(&model.surfaces[contact.surface]);
             let depth = -gap(&system, &state, index);
-            if normal == [0.0; 3] || depth <= START_PENETRATION_TOLERANCE {
+            let is_outside = depth <= START_PENETRATION_TOLERANCE || contact.compliance.is_some();
+            if normal == [0.0; 3] || is_outside {
                 continue;
             }
             let entry = &file.node[contact.node];

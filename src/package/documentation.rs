@@ -1,7 +1,10 @@
 //! `documentation/index.html`: what the model is, what its variables mean, how to run it.
 
 use crate::description::write::GENERATION_TOOL;
-use crate::model::{Anchor, Coupling, Drive, JointKind, Latency, Model, Motion, NodeShape, SurfaceShape};
+use crate::model::{
+    Anchor, Contact, ContinuousLaw, Coupling, Drive, JointKind, Latency, Model, Motion, NodeShape,
+    SurfaceShape,
+};
 use crate::variables::{Causality, Kind, Variability, Variable};
 use quick_xml::escape::escape;
 use std::fmt::Display;
@@ -28,8 +31,8 @@ pub fn page(model: &Model, variables: &[Variable]) -> String {
 fn introduction(model: &Model) -> String {
     format!(
         "<h1>{}</h1>\n<p>{}</p>\n\
-         <p>An FMI 2.0 co-simulation FMU made by {}: point masses and rigid bodies under gravity and external forces, with hard \
-         unilateral contacts (impact with restitution, Coulomb friction), springs and joints. All values are in SI units.</p>",
+         <p>An FMI 2.0 co-simulation FMU made by {}: point masses and rigid bodies under gravity and external forces, with \
+         unilateral contacts (impact with restitution or a continuous force, Coulomb friction), springs and joints. All values are in SI units.</p>",
         escape(model.name.as_str()),
         escape(model.description.as_str()),
         escape(GENERATION_TOOL),
@@ -167,8 +170,12 @@ fn contacts(model: &Model) -> String {
             code(&contact.name),
             code(&model.nodes[contact.node].name),
             code(&model.surfaces[contact.surface].name),
-            format!("{:?}", contact.restitution),
-            if contact.mu > 0.0 { format!("cone, {:?}", contact.mu) } else { "none".to_owned() },
+            response(contact),
+            match contact.mu {
+                mu if mu <= 0.0 => "none".to_owned(),
+                mu if contact.compliance.is_some() => format!("anchor spring, {mu:?}"),
+                mu => format!("cone, {mu:?}"),
+            },
         ]
     });
     section("Contacts", ["Name", "Node", "Surface", "Restitution", "Friction"], rows)
@@ -222,6 +229,22 @@ fn joints(model: &Model) -> String {
 fn end_text(model: &Model, end: Anchor) -> String {
     let owner = end.node.map_or("the ground".to_owned(), |node| code(&model.nodes[node].name));
     format!("{owner} at {} m", vector(end.place))
+}
+
+/// Restitution, and the law of a continuous contact.
+fn response(contact: &Contact) -> String {
+    let restitution = contact.restitution;
+    let Some(compliance) = &contact.compliance else { return format!("{restitution:?}") };
+    let spring = compliance.law.spring();
+    let force = format!("{:?} N/m^{:?}", spring.stiffness, spring.exponent);
+    match compliance.law {
+        ContinuousLaw::KelvinVoigt(law) => format!("Kelvin-Voigt, {force}, {:?} N.s/m", law.damping),
+        ContinuousLaw::Hertz(_) => format!("Hertz, {force}"),
+        ContinuousLaw::HuntCrossley(_) => format!("{restitution:?}, Hunt-Crossley, {force}"),
+        ContinuousLaw::LankaraniNikravesh(_) => format!("{restitution:?}, Lankarani-Nikravesh, {force}"),
+        ContinuousLaw::Flores(_) => format!("{restitution:?}, Flores, {force}"),
+        ContinuousLaw::Schmucker { .. } => format!("{restitution:?}, Schmucker, {force}"),
+    }
 }
 
 fn engine(model: &Model) -> String {

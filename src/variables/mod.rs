@@ -10,7 +10,7 @@ pub use access::{get_integer, get_real, set_real};
 pub use input_derivatives::{clear_input_derivatives, set_input_derivative};
 pub use units::{BaseUnit, Unit};
 
-use crate::engine::{CouplingMode, State, System};
+use crate::engine::{CouplingMode, Response, State, System};
 use crate::model::{Anchor, Drive, Joint, JointKind, Model, Motor, Profile};
 use access::UNKNOWN_LATENCY;
 
@@ -184,6 +184,7 @@ impl Range {
 impl std::fmt::Display for Range {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self.min, self.max) {
+            (Some(min), Some(max)) if self.above_min => write!(f, "above {min} and at most {max}"),
             (Some(min), Some(max)) => write!(f, "from {min} to {max}"),
             (Some(min), None) if self.above_min => write!(f, "above {min}"),
             (Some(min), None) => write!(f, "{min} or more"),
@@ -557,14 +558,16 @@ impl Rows<'_> {
             Unit::MeterPerSecond,
             Role::PerStep(own),
         );
-        self.real(
-            name,
-            "restitution",
-            format!("Newton coefficient of restitution {pair}"),
-            Slot::ContactRestitution { contact },
-            Unit::One,
-            Role::Tunable(Range::UNIT_INTERVAL),
-        );
+        if let Some((law, range)) = restitution(&self.system.contacts[contact].response) {
+            self.real(
+                name,
+                "restitution",
+                format!("{law} {pair}"),
+                Slot::ContactRestitution { contact },
+                Unit::One,
+                Role::Tunable(range),
+            );
+        }
         self.real(
             name,
             "mu",
@@ -687,14 +690,14 @@ impl Rows<'_> {
             ),
             (
                 "engine.penetration",
-                "Deepest penetration over the step, before correction",
+                "Deepest penetration of hard contacts over the step, before correction",
                 Slot::Penetration,
                 Kind::Real(Unit::Meter),
             ),
             ("engine.kinetic", "Kinetic energy", Slot::KineticEnergy, Kind::Real(Unit::Joule)),
             (
                 "engine.potential",
-                "Energy of gravity and springs",
+                "Energy of gravity, springs and continuous contacts",
                 Slot::PotentialEnergy,
                 Kind::Real(Unit::Joule),
             ),
@@ -818,6 +821,18 @@ impl Rows<'_> {
             range,
             depends_on,
         });
+    }
+}
+
+/// What the coefficient of restitution of a contact is, and its range; none where its law has none.
+fn restitution(response: &Response) -> Option<(&'static str, Range)> {
+    match response {
+        Response::Hard => Some(("Newton coefficient of restitution", Range::UNIT_INTERVAL)),
+        Response::Continuous { compliance, .. } if !compliance.law.has_restitution() => None,
+        Response::Continuous { compliance, .. } => {
+            let range = Range { above_min: !compliance.law.allows_no_rebound(), ..Range::UNIT_INTERVAL };
+            Some(("Coefficient of restitution of the contact law", range))
+        }
     }
 }
 

@@ -3,12 +3,13 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use contact_fmu::engine::derivative::differentiate;
+use contact_fmu::engine::law::continuous::Compliance;
 use contact_fmu::engine::{
-    Anchor, ContactMemory, ContactPair, ContactRecord, Coupling, CouplingMode, CouplingState, Drive, Dual,
-    FrictionLaw, Input, Joint, JointEnd, JointKind, JointState, Kinetic, Latency, Motion, Motor, Node,
-    NodeShape, NodeState, Orientation, Parameters, Profile, Quality, RotationState, Scalar, Scheme, Settings,
-    SolverChoice, SolverSettings, Spring, State, StepRecord, Surface, SurfaceShape, System, Ties, Workspace,
-    advance,
+    Anchor, Compression, ContactMemory, ContactPair, ContactRecord, Coupling, CouplingMode, CouplingState,
+    Drive, Dual, FrictionLaw, Input, Joint, JointEnd, JointKind, JointState, Kinetic, Latency, Motion, Motor,
+    Node, NodeShape, NodeState, Orientation, Parameters, Profile, Quality, RotationState, Scalar, Scheme,
+    Settings, SolverChoice, SolverSettings, Spring, State, StepRecord, Surface, SurfaceShape, System, Ties,
+    Workspace, advance,
 };
 use nalgebra::{Rotation3, Vector3};
 
@@ -23,6 +24,7 @@ pub struct Scene {
     couplings: Vec<Coupling>,
     ties: Ties,
     memories: usize,
+    compressions: usize,
     /// Initial state.
     pub state: State<f64>,
 }
@@ -50,6 +52,7 @@ impl Scene {
             couplings: Vec::new(),
             ties: Ties::default(),
             memories: 0,
+            compressions: 0,
             state: State {
                 time: 0.0,
                 parameters: Parameters {
@@ -69,6 +72,7 @@ impl Scene {
                 trends: Vec::new(),
                 contacts: Vec::new(),
                 memories: Vec::new(),
+                compressions: Vec::new(),
                 couplings: Vec::new(),
                 joints: Vec::new(),
                 drives: Vec::new(),
@@ -250,6 +254,20 @@ impl Scene {
         self.add_contact(node, surface, [restitution, mu], FrictionLaw::Cone, stiffness)
     }
 
+    /// Adds a continuous contact and returns its index.
+    pub fn continuous_contact(
+        &mut self,
+        node: usize,
+        surface: usize,
+        compliance: Compliance,
+        [restitution, mu]: [f64; 2],
+    ) -> usize {
+        let contact = self.contact(node, surface, restitution, mu);
+        let hard = self.contacts.pop().expect("just added");
+        self.contacts.push(hard.continuous(compliance, &mut self.compressions));
+        contact
+    }
+
     fn add_contact(
         &mut self,
         node: usize,
@@ -268,6 +286,7 @@ impl Scene {
 
     /// The system and its initial state.
     pub fn build(mut self) -> Simulation {
+        self.state.compressions = vec![Compression::open(); self.compressions];
         self.state.memories = vec![ContactMemory::none(); self.memories];
         let system = System::new(
             self.settings,

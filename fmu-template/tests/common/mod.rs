@@ -59,6 +59,7 @@ pub fn bouncing_ball() -> Model {
             mu: 0.3,
             friction: Friction::Cone,
             normal_stiffness: f64::INFINITY,
+            compliance: None,
         }],
     }
 }

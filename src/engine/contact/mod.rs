@@ -1,14 +1,14 @@
 //! From geometry to the contact problem: where pairs stand, local frames, the Delassus operator.
 
 mod delassus;
-mod frame;
+pub(super) mod frame;
 mod jacobian;
 
 pub use delassus::{Bodies, assemble, scales};
 pub use jacobian::Jacobian;
 
 use super::geometry::{NodeShape, Pose, Proximity, SurfaceShape, proximity, sphere_plane};
-use super::rotation::Orientation;
+use super::rotation::{Orientation, spin};
 use super::scalar::Scalar;
 use super::state::{ContactMode, State};
 use super::system::System;
@@ -140,6 +140,23 @@ impl<S: Scalar> Touch<S> {
     #[inline]
     pub fn memory(&self, system: &System) -> Option<usize> {
         system.contacts[self.contact].memory.map(|first| first + self.point)
+    }
+
+    /// Velocity of the touching point along a unit vector for a unit impulse along it.
+    pub fn mobility_along(&self, state: &State<S>, mobility: &[S], direction: &Vector3<S>) -> S {
+        let turning = |rotation: usize, arm: &Vector3<S>| {
+            let moment = arm.cross(direction);
+            let inertia = &state.parameters.inertia[rotation];
+            moment.dot(&spin(&state.rotations[rotation].orientation, inertia, &moment))
+        };
+        let mut found = mobility[self.node];
+        if let Some(rotation) = self.rotation {
+            found += turning(rotation, &self.arm);
+        }
+        if let Some(carrier) = &self.carrier {
+            found += mobility[carrier.node] + turning(carrier.rotation, &carrier.arm);
+        }
+        found
     }
 
     /// Velocity of the node's touching point relative to that of the surface.

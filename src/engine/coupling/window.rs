@@ -239,7 +239,7 @@ pub fn end<S: Scalar>(system: &System, state: &mut State<S>, scratch: &[Scratch<
                     let contact =
                         (!impulse.is_zero()).then(|| effect(system, state, index, start, *substeps));
                     let is_closed = |&contact: &usize| state.contacts[contact].mode != ContactMode::Open;
-                    let resting = island.contacts.iter().any(is_closed);
+                    let resting = island.contacts.iter().chain(&island.continuous).any(is_closed);
                     let end = motion(system, state, node);
                     let told = told(system, state, node, start.ahead + 0.5 * start.span);
                     let outcome = kinetic::Outcome { end, contact, impulse, told, resting };

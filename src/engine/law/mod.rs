@@ -2,11 +2,12 @@
 //!
 //! [`coulomb_cone`] is solved as a cone problem; [`box_friction`] and [`bristle`] give rows between bounds
 //! ([`bounded`]); [`facets`] gives a complementarity problem. All take `W = J M^-1 J^T` and the velocities `q`
-//! without impulse of any system, three rows a contact.
+//! without impulse of any system, three rows a contact. The laws of [`continuous`] are forces instead of hard contact.
 
 pub mod bounded;
 pub mod box_friction;
 pub mod bristle;
+pub mod continuous;
 pub mod coulomb_cone;
 pub mod facets;
 pub mod newton_impact;

@@ -102,21 +102,8 @@ fn compliance<S: Solvable>(step: &mut IslandStep<'_, S>, place: usize) -> S {
     if linked::yields(step, Placing::Present) {
         return linked::compliance(step, place);
     }
-    let step = &*step;
     let touch = &step.workspace.touches[place];
-    let mobility = &step.workspace.mobility;
-    let turning = |rotation: usize, arm: &Vector3<S>| {
-        let moment = arm.cross(&touch.normal);
-        moment.dot(&turn(step, rotation, &moment))
-    };
-    let mut compliance = mobility[touch.node];
-    if let Some(rotation) = touch.rotation {
-        compliance += turning(rotation, &touch.arm);
-    }
-    if let Some(carrier) = &touch.carrier {
-        compliance += mobility[carrier.node] + turning(carrier.rotation, &carrier.arm);
-    }
-    compliance
+    touch.mobility_along(step.state, &step.workspace.mobility, &touch.normal)
 }
 
 /// How a body turns for a moment.

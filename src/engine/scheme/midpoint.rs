@@ -85,13 +85,12 @@ impl<S: Scalar> Motion<S> {
     }
 }
 
-/// Advances the island over the substep.
+/// Advances the island by `h`.
 // Not inlined: steps of the other schemes stay short.
 #[inline(never)]
-pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, sweeps: u32) {
-    let h = S::from(step.length);
+pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, sweeps: u32, h: S) {
     step.look();
-    activate(step);
+    activate(step, h);
     predict(step, h);
     for sweep in 0..sweeps {
         move_freely(step, h);
@@ -100,7 +99,7 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, sweeps: u32) {
             guess_sticking(step);
         }
         for trial in 0..MAX_TRIALS {
-            solve(step);
+            solve(step, h);
             if !revise_sticking(step, trial) {
                 break;
             }
@@ -116,9 +115,8 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, sweeps: u32) {
 
 /// Makes active the contacts with `gap + gamma h gap_velocity + h^2/2 gap_acceleration <= 0` in free motion.
 /// Without the last term a contact would open whenever its gap is positive by the error of the step.
-fn activate<S: Solvable>(step: &mut IslandStep<'_, S>) {
-    let h = S::from(step.length);
-    let ahead = S::from((1.0 - step.system.settings.gamma) * step.length);
+fn activate<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
+    let ahead = h * S::from(1.0 - step.system.settings.gamma);
     step.workspace.active.clear();
     for index in 0..step.workspace.touches.len() {
         let touch = &step.workspace.touches[index];
@@ -232,7 +230,7 @@ fn guess_sticking<S: Solvable>(step: &mut IslandStep<'_, S>) {
 }
 
 /// Solves the contact problem and finds the velocities at the end.
-fn solve<S: Solvable>(step: &mut IslandStep<'_, S>) {
+fn solve<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
     for &node in &step.island.nodes {
         let motion = &mut step.workspace.midpoint.nodes[node];
         motion.end = motion.free;
@@ -243,9 +241,9 @@ fn solve<S: Solvable>(step: &mut IslandStep<'_, S>) {
     }
     write_problem(step, Rebound::Newton);
     // As in `propose_impact`: friction can leave an impact with rebound without solution.
-    if !solve_from_guess(step) && any_closes_fast(step) {
+    if !solve_from_guess(step, h) && any_closes_fast(step) {
         write_problem(step, Rebound::None);
-        solve_from_guess(step);
+        solve_from_guess(step, h);
     }
     step.read_impulses();
     let Workspace { touches, active, columns, unknowns, scales, midpoint, mobility, .. } =
@@ -262,8 +260,7 @@ fn solve<S: Solvable>(step: &mut IslandStep<'_, S>) {
     }
 }
 
-fn solve_from_guess<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
-    let h = S::from(step.length);
+fn solve_from_guess<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) -> bool {
     step.guess(h);
     let solved = step.solve_problem();
     step.keep_guess(h, solved);

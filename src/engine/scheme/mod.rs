@@ -8,6 +8,7 @@
 //! point stays with a body that turns, impulses act on it midway and velocities are those at the end, which makes
 //! pivoting of order 2. [`midpoint`] alone has intervals of its own.
 
+pub mod continuous;
 pub mod correction;
 mod flight;
 mod friction;
@@ -99,15 +100,26 @@ impl<S: Solvable> IslandStep<'_, S> {
                 self.workspace.torque[rotation] = self.state.torques[rotation].at(at);
             }
         }
+        if self.island.continuous.is_empty() {
+            self.advance(S::from(self.length));
+        } else {
+            continuous::run(self);
+        }
+    }
+
+    /// Advances the island by `dt` under constant accelerations and torques.
+    #[inline]
+    fn advance(&mut self, dt: S) {
+        let settings = &self.system.settings;
         if self.island.linkage.is_some() {
             linked::begin(self);
         }
         match settings.scheme {
-            Scheme::Midpoint { sweeps } => midpoint::run(self, sweeps),
+            Scheme::Midpoint { sweeps } => midpoint::run(self, sweeps, dt),
             Scheme::MoreauJean if settings.time_of_impact && !self.island.iterates => {
-                time_of_impact::run(self)
+                time_of_impact::run(self, dt)
             }
-            Scheme::MoreauJean => moreau_jean::run(self, S::from(self.length)),
+            Scheme::MoreauJean => moreau_jean::run(self, dt),
         }
     }
 

@@ -25,10 +25,9 @@ const MAX_CUTS: u32 = 16;
 /// Two times of impact with a ratio above this are one.
 const SAME_TIME: f64 = 1.0 - 1e-12;
 
-/// Advances the island over the substep.
+/// Advances the island by `remaining`.
 #[inline]
-pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>) {
-    let mut remaining = S::from(step.length);
+pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, mut remaining: S) {
     let has_edges = |&node: &usize| step.system.nodes[node].shape.has_edges();
     let each = if step.island.nodes.iter().any(has_edges) { MAX_EVENTS_TURNING } else { MAX_EVENTS };
     let most = each.saturating_mul(step.island.nodes.len() as u32);
@@ -109,25 +108,35 @@ fn closing<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
 /// Earliest time within `dt` at which a contact that is not active closes on the proposed path.
 #[inline]
 fn first_impact<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
-    let theta = S::from(step.system.settings.theta);
     let mut first: Option<S> = None;
     for (index, touch) in step.workspace.touches.iter().enumerate() {
         if step.workspace.active.contains(&index) {
             continue;
         }
         let limit = first.map_or(dt.value(), S::value);
-        let is_round = step.system.nodes[touch.node].shape.is_round();
-        let time = if is_round && touch.carrier.is_none() {
-            let acceleration = path_acceleration(step, touch.node, dt);
-            descending_root(touch, theta * touch.normal.dot(&acceleration), limit)
-        } else {
-            first_contact(step, touch, dt, limit)
-        };
+        let time = time_to_touch(step, touch, dt, limit);
         if time.is_some() {
             first = time;
         }
     }
     first
+}
+
+/// The first time before `limit` at which a contact closes on the proposed path over `dt`.
+#[inline]
+pub(super) fn time_to_touch<S: Solvable>(
+    step: &IslandStep<'_, S>,
+    touch: &Touch<S>,
+    dt: S,
+    limit: f64,
+) -> Option<S> {
+    if step.system.nodes[touch.node].shape.is_round() && touch.carrier.is_none() {
+        let acceleration = path_acceleration(step, touch.node, dt);
+        let theta = S::from(step.system.settings.theta);
+        descending_root(touch, theta * touch.normal.dot(&acceleration), limit)
+    } else {
+        first_contact(step, touch, dt, limit)
+    }
 }
 
 /// Mean acceleration of a node on the proposed path over `dt`.
