@@ -5,7 +5,7 @@
 use contact_fmu::engine::derivative::differentiate;
 use contact_fmu::engine::{
     Anchor, ContactMemory, ContactPair, ContactRecord, Coupling, CouplingMode, CouplingState, Drive, Dual,
-    FrictionLaw, Input, Joint, JointEnd, JointKind, JointState, Kinetic, Latency, Motion, Motor, Node,
+    FrictionLaw, Input, Joint, JointEnd, JointFriction, JointKind, JointState, Kinetic, Latency, Motion, Motor, Node,
     NodeShape, NodeState, Orientation, Parameters, Profile, Quality, RotationState, Scalar, Scheme, Settings,
     SolverChoice, SolverSettings, Spring, State, StepRecord, Surface, SurfaceShape, System, Ties, Workspace,
     advance,
@@ -185,6 +185,11 @@ impl Scene {
             self.state.drives.push(Input::zero());
         }
         self.ties.joints[joint].motor = Some(Motor { drive, profile });
+    }
+
+    /// Gives a joint friction.
+    pub fn rub(&mut self, joint: usize, friction: JointFriction) {
+        self.ties.joints[joint].friction = Some(friction);
     }
 
     /// Where an anchor is; none of the nodes has turned yet.

@@ -2,11 +2,12 @@
 //!
 //! [`coulomb_cone`] is solved as a cone problem; [`box_friction`] and [`bristle`] give rows between bounds
 //! ([`bounded`]); [`facets`] gives a complementarity problem. All take `W = J M^-1 J^T` and the velocities `q`
-//! without impulse of any system, three rows a contact.
+//! without impulse of any system, three rows a contact. [`joint_friction`] gives discs of known radius.
 
 pub mod bounded;
 pub mod box_friction;
 pub mod bristle;
 pub mod coulomb_cone;
 pub mod facets;
+pub mod joint_friction;
 pub mod newton_impact;

@@ -13,11 +13,13 @@ mod factor;
 pub mod joint;
 pub mod motor;
 mod pattern;
+mod rubbing;
 pub mod spring;
 
 pub use assembly::{Configuration, Scratch, Stiffening};
 pub use joint::{Joint, JointEnd, JointFriction, JointKind, JointState};
 pub use motor::{Drive, Motor, Profile};
+pub use rubbing::Rubbing;
 pub use spring::Spring;
 
 use super::geometry::Pose;
@@ -72,6 +74,8 @@ pub struct Linkage {
     pub springs: Vec<usize>,
     /// Indices of the joints.
     pub joints: Vec<usize>,
+    /// Places of the joints that rub among them.
+    pub rubbing: Vec<usize>,
     /// Blocks of the nodes, in the order of the island's.
     pub(super) places: Vec<Place>,
     /// Blocks of the springs.
@@ -223,7 +227,9 @@ impl Linkage {
                 })
             })
             .collect();
-        Linkage { springs, joints, places, spring_places, joint_places, pattern }
+        let rubs = |&joint: &usize| ties.joints[joints[joint]].rubs().is_some();
+        let rubbing = (0..joints.len()).filter(rubs).collect();
+        Linkage { springs, joints, rubbing, places, spring_places, joint_places, pattern }
     }
 
     /// Blocks of a node of the island.

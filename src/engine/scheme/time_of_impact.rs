@@ -133,7 +133,7 @@ fn first_impact<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
 /// Mean acceleration of a node on the proposed path over `dt`.
 #[inline]
 fn path_acceleration<S: Solvable>(step: &IslandStep<'_, S>, node: usize, dt: S) -> Vector3<S> {
-    if step.workspace.active.is_empty() {
+    if step.workspace.active.is_empty() && !step.rubs() {
         step.workspace.acceleration[node]
     } else {
         (step.workspace.velocity[node] - step.state.nodes[node].velocity) / dt
