@@ -155,7 +155,8 @@ fn forces_never_pull_and_energy_never_rises() {
         for restitution in [0.05, 0.3, 0.8] {
             let mut run = falling(law, [restitution, 0.0], 1.0, 4.2, 9.81);
             run.state.parameters.step = 1e-6;
-            let total = |run: &Simulation| mechanical_energy(&run.system, &run.state) + run.state.step.dissipated;
+            let total =
+                |run: &Simulation| mechanical_energy(&run.system, &run.state) + run.state.step.dissipated;
             let start = total(&run);
             let mut pressed = 0;
             for _ in 0..3000 {

@@ -118,7 +118,8 @@ impl<S: Scalar> Workspace<S> {
             island.contacts.iter().map(|&contact| system.touching_points(contact)).sum()
         };
         let contacts = system.islands.iter().map(touches).max().unwrap_or(0);
-        let coupled = if system.needs_solver() { contacts } else { 0 };
+        let rubbing = system.linkages.iter().map(|linkage| linkage.rubbing.len()).max().unwrap_or(0);
+        let coupled = if system.needs_solver() { contacts + rubbing } else { 0 };
         // Contacts with more neighbours than this only cost an allocation, once.
         const LIKELY_NEIGHBOURS: usize = 16;
         let blocks = coupled * coupled.min(LIKELY_NEIGHBOURS);
@@ -137,7 +138,7 @@ impl<S: Scalar> Workspace<S> {
             scales: Vec::with_capacity(coupled),
             limits: Vec::with_capacity(coupled),
             problem: MixedProblem::with_capacity(coupled, blocks),
-            unknowns: Vec::with_capacity(3 * contacts),
+            unknowns: Vec::with_capacity(3 * contacts.max(coupled)),
             solver: SolverScratch::with_capacity(coupled, blocks),
             midpoint: if is_midpoint {
                 MidpointScratch::with_capacity(nodes, contacts)

@@ -6,10 +6,10 @@ use contact_fmu::engine::derivative::differentiate;
 use contact_fmu::engine::law::continuous::Compliance;
 use contact_fmu::engine::{
     Anchor, Compression, ContactMemory, ContactPair, ContactRecord, Coupling, CouplingMode, CouplingState,
-    Drive, Dual, FrictionLaw, Input, Joint, JointEnd, JointKind, JointState, Kinetic, Latency, Motion, Motor,
-    Node, NodeShape, NodeState, Orientation, Parameters, Profile, Quality, RotationState, Scalar, Scheme,
-    Settings, SolverChoice, SolverSettings, Spring, State, StepRecord, Surface, SurfaceShape, System, Ties,
-    Workspace, advance,
+    Drive, Dual, FrictionLaw, Input, Joint, JointEnd, JointFriction, JointKind, JointState, Kinetic, Latency,
+    Motion, Motor, Node, NodeShape, NodeState, Orientation, Parameters, Profile, Quality, RotationState,
+    Scalar, Scheme, Settings, SolverChoice, SolverSettings, Spring, State, StepRecord, Surface, SurfaceShape,
+    System, Ties, Workspace, advance,
 };
 use nalgebra::{Rotation3, Vector3};
 
@@ -189,6 +189,11 @@ impl Scene {
             self.state.drives.push(Input::zero());
         }
         self.ties.joints[joint].motor = Some(Motor { drive, profile });
+    }
+
+    /// Gives a joint friction.
+    pub fn rub(&mut self, joint: usize, friction: JointFriction) {
+        self.ties.joints[joint].friction = Some(friction);
     }
 
     /// Where an anchor is; none of the nodes has turned yet.

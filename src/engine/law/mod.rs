@@ -2,7 +2,8 @@
 //!
 //! [`coulomb_cone`] is solved as a cone problem; [`box_friction`] and [`bristle`] give rows between bounds
 //! ([`bounded`]); [`facets`] gives a complementarity problem. All take `W = J M^-1 J^T` and the velocities `q`
-//! without impulse of any system, three rows a contact. The laws of [`continuous`] are forces instead of hard contact.
+//! without impulse of any system, three rows a contact. The laws of [`continuous`] are forces instead of hard contact,
+//! [`joint_friction`] gives discs of known radius.
 
 pub mod bounded;
 pub mod box_friction;
@@ -10,4 +11,5 @@ pub mod bristle;
 pub mod continuous;
 pub mod coulomb_cone;
 pub mod facets;
+pub mod joint_friction;
 pub mod newton_impact;

@@ -3,7 +3,7 @@
 use super::factor::{Factor, Matrix};
 use super::joint::{Placed, Rows};
 use super::spring::Rates;
-use super::{JointPlace, Linkage, Place, Spring, SpringPlace, Ties};
+use super::{JointPlace, Linkage, Place, Rubbing, Spring, SpringPlace, Ties};
 use crate::engine::geometry::Pose;
 use crate::engine::rotation::Orientation;
 use crate::engine::scalar::Scalar;
@@ -86,6 +86,8 @@ pub struct Scratch<S: Scalar> {
     /// What contacts push, three directions each, and where each begins.
     pub sides: Vec<Matrix3<S>>,
     pub side_starts: Vec<(usize, usize)>,
+    /// Joints that rub.
+    pub rubbing: Vec<Rubbing<S>>,
 }
 
 impl<S: Scalar> System<S> {
@@ -249,18 +251,27 @@ impl<S: Scalar> System<S> {
 
     /// Writes the rows of a joint. The inertia of its ends must be there already.
     pub fn set_rows(&mut self, place: &JointPlace, rows: &Rows<S>, held: [bool; 3]) {
-        let mut yielding = S::zero();
-        for ((part, block), entry) in rows.parts.iter().zip(place.blocks).zip(place.entries) {
-            let (Some(block), Some(entry)) = (block, entry) else { continue };
-            self.matrix.add(entry, part);
-            let inertia = self.matrix.diagonal[block].trace();
-            yielding += part.dot(part) / inertia;
+        for (part, entry) in rows.parts.iter().zip(place.entries) {
+            if let Some(entry) = entry {
+                self.matrix.add(entry, part);
+            }
         }
-        let compliance = yielding * S::from(JOINT_COMPLIANCE);
+        let compliance = self.yielding_alone(place, rows) * S::from(JOINT_COMPLIANCE);
         self.compliance[place.block] = compliance;
         for row in 0..3 {
             self.matrix.diagonal[place.block][(row, row)] = if held[row] { -compliance } else { -S::one() };
         }
+    }
+
+    /// About how far rows give way to a unit impulse along each of them, with nothing else that holds their ends.
+    pub fn yielding_alone(&self, place: &JointPlace, rows: &Rows<S>) -> S {
+        let mut yielding = S::zero();
+        for (part, block) in rows.parts.iter().zip(place.blocks) {
+            if let Some(block) = block {
+                yielding += part.dot(part) / self.matrix.diagonal[block].trace();
+            }
+        }
+        yielding
     }
 
     /// Factors the matrix, unless its factors are there.
@@ -359,6 +370,7 @@ impl<S: Scalar> Scratch<S> {
             yielding: Vec::new(),
             sides: Vec::new(),
             side_starts: Vec::new(),
+            rubbing: Vec::with_capacity(linkage.rubbing.len()),
         }
     }
 }
@@ -402,10 +414,19 @@ impl Linkage {
 impl<S: Scalar> Rows<S> {
     /// Velocity that the rows see.
     pub fn velocity(&self, place: &JointPlace, nodes: &[Configuration<S>]) -> Vector3<S> {
+        self.velocity_of(place, |node| (nodes[node].velocity, nodes[node].angular_velocity))
+    }
+
+    /// The same with velocity and angular velocity of the nodes.
+    pub fn velocity_of(
+        &self,
+        place: &JointPlace,
+        motion: impl Fn(usize) -> (Vector3<S>, Vector3<S>),
+    ) -> Vector3<S> {
         let mut seen = Vector3::zeros();
         for (end, node) in place.ends.iter().enumerate() {
-            if let Some(node) = node.map(|node| &nodes[node]) {
-                seen += self.parts[2 * end] * node.velocity + self.parts[2 * end + 1] * node.angular_velocity;
+            if let Some((velocity, angular_velocity)) = node.map(&motion) {
+                seen += self.parts[2 * end] * velocity + self.parts[2 * end + 1] * angular_velocity;
             }
         }
         seen

@@ -17,6 +17,7 @@ use super::{Anchor, Motor};
 use crate::engine::geometry::Pose;
 use crate::engine::rotation::Orientation;
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::state::ContactMode;
 use nalgebra::{Matrix3, Vector3};
 use serde::{Deserialize, Serialize};
 
@@ -103,6 +104,12 @@ pub struct JointState<S: Scalar> {
     pub impulse: Vector3<S>,
     /// Sum of their moments about the joint's place.
     pub moment: Vector3<S>,
+    /// Friction force on the second end in the last interval: around the axis at the radius of the pin, and along it.
+    pub friction: [S; 2],
+    /// Normal force at either virtual contact in the last interval.
+    pub loads: [S; 2],
+    /// Whether friction holds.
+    pub mode: ContactMode,
 }
 
 impl<S: Scalar> JointState<S> {
@@ -113,6 +120,9 @@ impl<S: Scalar> JointState<S> {
             distance: S::zero(),
             impulse: Vector3::zeros(),
             moment: Vector3::zeros(),
+            friction: [S::zero(); 2],
+            loads: [S::zero(); 2],
+            mode: ContactMode::Open,
         }
     }
 
@@ -126,7 +136,7 @@ impl<S: Scalar> JointState<S> {
         if joint.has_angle() {
             self.angle = Joint::angle(placed, self.angle);
         }
-        self.distance = axis(&placed.frames[0], 2).dot(&placed.apart);
+        self.distance = placed.axis().dot(&placed.apart);
     }
 
     /// The same over another scalar type.
@@ -136,6 +146,9 @@ impl<S: Scalar> JointState<S> {
             distance: convert(self.distance),
             impulse: self.impulse.map(convert),
             moment: self.moment.map(convert),
+            friction: self.friction.map(convert),
+            loads: self.loads.map(convert),
+            mode: self.mode,
         }
     }
 }
@@ -155,6 +168,13 @@ pub struct Placed<S> {
     pub frames: [Orientation<S>; 2],
     /// From the first end to the second.
     pub apart: Vector3<S>,
+}
+
+impl<S: Scalar> Placed<S> {
+    /// The axis, which turns with the first side.
+    pub fn axis(&self) -> Vector3<S> {
+        axis(&self.frames[0], 2)
+    }
 }
 
 /// Three rows of a joint, by how they see velocity and angular velocity of the ends; rows that are not held are zero.
@@ -210,6 +230,29 @@ impl Joint {
         rows
     }
 
+    /// Rows of what friction sees: sliding around the axis at the radius of the pin is the second, along it the third.
+    /// Those that the kind of joint holds are zero.
+    pub fn sliding_rows<S: Scalar>(&self, friction: &JointFriction, placed: &Placed<S>) -> Rows<S> {
+        let mut rows = Rows::none();
+        let axis = placed.axis();
+        if self.has_angle() {
+            let around = (axis * S::from(friction.radius)).transpose();
+            rows.parts[1].set_row(1, &-around);
+            rows.parts[3].set_row(1, &around);
+        }
+        if self.kind != JointKind::Revolute {
+            rows.set_pull(2, &axis, &(placed.arms[0] + placed.apart), &placed.arms[1]);
+        }
+        rows
+    }
+
+    /// Friction, in kinds of joints that may have it.
+    pub fn rubs(&self) -> Option<&JointFriction> {
+        let can_rub =
+            matches!(self.kind, JointKind::Revolute | JointKind::Cylindrical | JointKind::Prismatic);
+        self.friction.as_ref().filter(|_| can_rub)
+    }
+
     /// By how much the held rows of the translation are off; a motor asks for `target`.
     pub fn translation_error<S: Scalar>(&self, placed: &Placed<S>, target: Option<S>) -> Vector3<S> {
         if let JointKind::Distance { length: held } = self.kind {
@@ -229,8 +272,7 @@ impl Joint {
                 placed.frames[0].to_body(&placed.frames[1].turn_from(&placed.frames[0]))
             }
             JointKind::Revolute | JointKind::Cylindrical => {
-                let mut error =
-                    placed.frames[0].to_body(&axis(&placed.frames[0], 2).cross(&axis(&placed.frames[1], 2)));
+                let mut error = placed.frames[0].to_body(&placed.axis().cross(&axis(&placed.frames[1], 2)));
                 error[2] = target.map_or(S::zero(), |target| angle - target);
                 error
             }
@@ -242,7 +284,7 @@ impl Joint {
     pub fn angle<S: Scalar>(placed: &Placed<S>, angle: S) -> S {
         let turn = Vector3::new(S::zero(), S::zero(), angle);
         let expected = placed.frames[0].turned_in_body(&turn);
-        angle + axis(&placed.frames[0], 2).dot(&placed.frames[1].turn_from(&expected))
+        angle + placed.axis().dot(&placed.frames[1].turn_from(&expected))
     }
 
     /// Whether it turns about an axis.

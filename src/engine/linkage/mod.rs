@@ -14,12 +14,14 @@ pub mod joint;
 pub mod motor;
 mod output;
 mod pattern;
+mod rubbing;
 pub mod spring;
 
 pub use assembly::{Configuration, Scratch, Stiffening, cross_matrix};
 pub use joint::{Joint, JointEnd, JointFriction, JointKind, JointState};
 pub use motor::{Drive, Motor, Profile};
 pub use output::{JointMotion, joint_motion, spring_energy, spring_length, spring_tension};
+pub use rubbing::Rubbing;
 pub use spring::Spring;
 
 use super::geometry::Surface;
@@ -65,6 +67,8 @@ pub struct Linkage {
     pub springs: Vec<usize>,
     /// Indices of the joints.
     pub joints: Vec<usize>,
+    /// Places of the joints that rub among them.
+    pub rubbing: Vec<usize>,
     /// Blocks of the nodes, in the order of the island's.
     pub(super) places: Vec<Place>,
     /// Springs of each node, in the order of the island's.
@@ -255,7 +259,19 @@ impl Linkage {
                 springs_at[place].push(spring);
             }
         }
-        Linkage { springs, joints, places, springs_at, spring_places, joint_places, pattern, is_plain }
+        let rubs = |&joint: &usize| ties.joints[joints[joint]].rubs().is_some();
+        let rubbing = (0..joints.len()).filter(rubs).collect();
+        Linkage {
+            springs,
+            joints,
+            rubbing,
+            places,
+            springs_at,
+            spring_places,
+            joint_places,
+            pattern,
+            is_plain,
+        }
     }
 
     /// Blocks of a node of the island.

@@ -4,11 +4,12 @@
 //! `A` where the joints act and `A'` at the end, `A v+ = b - (A' - A) v+`, whose last term comes from the solution
 //! before. What is left of the joints' errors is taken out at position level.
 
-use super::{IslandStep, Placing, correction, largest};
+use super::{IslandStep, Placing, correction, joint_friction, largest};
 use crate::engine::contact::{Touch, pose};
+use crate::engine::law::joint_friction::Wrench;
 use crate::engine::linkage::motor::{Demand, Moment};
 use crate::engine::linkage::{
-    Configuration, JointPlace, Linkage, Scratch, Stiffening, cross_matrix, spring_energy,
+    Configuration, JointKind, JointPlace, Linkage, Rubbing, Scratch, Stiffening, cross_matrix, spring_energy,
 };
 use crate::engine::problem::block_matrix::Block;
 use crate::engine::scalar::Scalar;
@@ -39,7 +40,7 @@ pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>) {
 /// Finds how nodes would accelerate over `dt` without contact.
 pub fn foresee<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     step.workspace.active.clear();
-    step.propose(dt, super::Rebound::None);
+    step.propose_free(dt);
 }
 
 /// Adds to the free motion proposed over `dt` what springs and joints do.
@@ -243,38 +244,54 @@ pub fn yields<S: Solvable>(step: &IslandStep<'_, S>, placing: Placing) -> bool {
     }
 }
 
-/// Writes scales and Delassus operator of the active contacts.
-pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing) {
+/// Writes scales and Delassus operator of the active contacts and, but for corrections of position, of the joints that
+/// rub. A later pass has what the first one found.
+pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing, first_pass: bool) {
     let (linkage, index) = linkage_of(step);
     if placing == Placing::Present {
         place_system(step, linkage, index);
+        step.workspace.linkages[index].rubbing.clear();
     }
-    let count = step.workspace.active.len();
-    let yielding = &mut step.workspace.linkages[index].yielding;
-    yielding.clear();
-    yielding.resize(count * count, Matrix3::zeros());
-    if linkage.has_joints() {
-        see_through_solutions(step, linkage, index, placing);
-    } else {
-        see_through_factors(step, linkage, index);
+    if first_pass {
+        let count = step.workspace.active.len() + step.workspace.linkages[index].rubbing.len();
+        let yielding = &mut step.workspace.linkages[index].yielding;
+        yielding.clear();
+        yielding.resize(count * count, Matrix3::zeros());
+        if linkage.has_joints() {
+            see_through_solutions(step, linkage, index, placing);
+        } else {
+            see_through_factors(step, linkage, index);
+        }
     }
-    let Workspace { scales, problem, linkages, .. } = &mut *step.workspace;
-    let yielding = &linkages[index].yielding;
+    let Workspace { active, scales, problem, linkages, .. } = &mut *step.workspace;
+    let Scratch { motion, yielding, rubbing, .. } = &mut linkages[index];
+    let contacts = active.len();
+    let count = contacts + rubbing.len();
+    let own = |one: usize| yielding[one * count + one].trace();
+    let scale_of = |rubbing: &Rubbing<S>, own: S| {
+        joint_friction::scale(rubbing, own, motion.yielding_alone(&rubbing.place, &rubbing.rows))
+    };
     scales.clear();
-    scales.extend((0..count).map(|one| (S::from(3.0) / yielding[one * count + one].trace()).sqrt()));
+    scales.extend((0..contacts).map(|one| (S::from(3.0) / own(one)).sqrt()));
+    scales.extend(rubbing.iter().enumerate().map(|(place, entry)| scale_of(entry, own(contacts + place)).0));
     problem.contacts.reset(count);
     for one in 0..count {
         let block = |other: usize| -> Block<S> {
             (yielding[one * count + other] * (scales[one] * scales[other])).transpose().into()
         };
-        problem.contacts.w.begin_row(block(one));
+        let mut diagonal = block(one);
+        if let Some(entry) = one.checked_sub(contacts).map(|place| &rubbing[place]) {
+            joint_friction::complete(entry, &mut diagonal, scale_of(entry, own(one)).1);
+        }
+        problem.contacts.w.begin_row(diagonal);
         for other in (0..count).filter(|&other| other != one) {
             problem.contacts.w.push(other, block(other));
         }
     }
 }
 
-/// How active contacts yield to one another, by solving for each: the compliance of joints is taken out.
+/// How active contacts, and joints that rub, yield to one another's impulses, by solving for each: the compliance of
+/// joints is taken out.
 fn see_through_solutions<S: Solvable>(
     step: &mut IslandStep<'_, S>,
     linkage: &Linkage,
@@ -282,17 +299,31 @@ fn see_through_solutions<S: Solvable>(
     placing: Placing,
 ) {
     let Workspace { touches, active, columns, linkages, .. } = &mut *step.workspace;
-    let Scratch { motion, placement, yielding, .. } = &mut linkages[index];
+    let Scratch { motion, placement, yielding, rubbing, .. } = &mut linkages[index];
     let system = if placing == Placing::Acting { motion } else { placement };
-    let count = active.len();
+    let contacts = active.len();
+    let count = contacts + rubbing.len();
     for other in 0..count {
         for column in 0..3 {
-            let direction: Vector3<S> = columns[other].linear.row(column).transpose();
             system.clear_right();
-            push_touch(linkage, &mut system.right, &touches[active[other]], &direction);
+            if other < contacts {
+                let direction: Vector3<S> = columns[other].linear.row(column).transpose();
+                push_touch(linkage, &mut system.right, &touches[active[other]], &direction);
+            } else {
+                let Rubbing { rows, place, .. } = &rubbing[other - contacts];
+                if !rows.has(column) {
+                    continue;
+                }
+                rows.push(&place.blocks, &mut system.right, &unit(column));
+            }
             system.solve(linkage);
             for one in 0..count {
-                let seen = columns[one].linear * seen_at(linkage, &system.solution, &touches[active[one]]);
+                let seen = if one < contacts {
+                    columns[one].linear * seen_at(linkage, &system.solution, &touches[active[one]])
+                } else {
+                    let Rubbing { rows, place, .. } = &rubbing[one - contacts];
+                    rows.of(&place.blocks, &system.solution)
+                };
                 yielding[one * count + other].set_column(column, &seen);
             }
         }
@@ -350,11 +381,15 @@ fn first_turn<S: Scalar>(linkage: &Linkage, touch: &Touch<S>) -> usize {
     blocks.map(|block| linkage.pattern.turn(block)).min().unwrap_or(0)
 }
 
-/// Adds the impulses of the active contacts to the proposal.
-pub fn push<S: Solvable>(step: &mut IslandStep<'_, S>) {
+fn unit<S: Scalar>(row: usize) -> Vector3<S> {
+    Vector3::from_fn(|other, _| if other == row { S::one() } else { S::zero() })
+}
+
+/// Finds what the impulses of the active contacts, and of the joints that rub, do.
+pub fn respond<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let (linkage, index) = linkage_of(step);
     let Workspace { touches, active, impulses, linkages, .. } = &mut *step.workspace;
-    let Scratch { motion, proposed, .. } = &mut linkages[index];
+    let Scratch { motion, rubbing, .. } = &mut linkages[index];
     motion.clear_right();
     let mut first = linkage.pattern.size();
     for (&place, impulse) in active.iter().zip(impulses.iter()) {
@@ -362,7 +397,19 @@ pub fn push<S: Solvable>(step: &mut IslandStep<'_, S>) {
         first = first.min(first_turn(linkage, touch));
         push_touch(linkage, &mut motion.right, touch, &impulse.vector(&touch.normal));
     }
+    for Rubbing { rows, place, impulse, .. } in rubbing.iter() {
+        let impulse = Vector3::new(S::zero(), impulse[0], impulse[1]);
+        rows.push(&place.blocks, &mut motion.right, &impulse);
+    }
+    let first = if linkage.has_joints() { 0 } else { first };
     motion.solve_from(linkage, first);
+}
+
+/// Adds these impulses to the proposal.
+pub fn push<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let (linkage, index) = linkage_of(step);
+    respond(step);
+    let Scratch { motion, proposed, .. } = &mut step.workspace.linkages[index];
     proposed.copy_from_slice(&motion.solution);
     add(step, linkage, index);
     let Scratch { proposed, free, .. } = &mut step.workspace.linkages[index];
@@ -406,26 +453,60 @@ fn seen_at<S: Scalar>(linkage: &Linkage, solution: &[Vector3<S>], touch: &Touch<
     seen
 }
 
+/// What holds the second end of a joint with solution blocks `block`, about the joint's place.
+fn hold<S: Solvable>(
+    step: &IslandStep<'_, S>,
+    index: usize,
+    joint: usize,
+    block: impl Fn(usize) -> Vector3<S>,
+) -> Wrench<S> {
+    let linkage = &step.system.linkages[index];
+    let acting = &step.workspace.linkages[index].acting;
+    let Some(placed) = linkage.place_joint(&step.system.ties, joint, acting) else {
+        return Wrench { impulse: Vector3::zeros(), moment: Vector3::zeros() };
+    };
+    let entry = &step.system.ties.joints[linkage.joints[joint]];
+    let on_second = |place: &Option<JointPlace>, part: Matrix3<S>| {
+        place.map_or(Vector3::zeros(), |place| -(part.tr_mul(&block(place.block))))
+    };
+    let [moves, turns] = &linkage.joint_places[joint];
+    Wrench {
+        impulse: on_second(moves, entry.translation_rows(&placed).parts[2]),
+        moment: on_second(turns, entry.rotation_rows(&placed).parts[3]),
+    }
+}
+
+/// What loads the bearing of a joint with the last response to impulses; not what drives it along its axis.
+pub fn wrench<S: Solvable>(step: &IslandStep<'_, S>, index: usize, joint: usize) -> Wrench<S> {
+    let Scratch { free, motion, .. } = &step.workspace.linkages[index];
+    let mut wrench = hold(step, index, joint, |block| free[block] + motion.solution[block]);
+    let linkage = &step.system.linkages[index];
+    let acting = &step.workspace.linkages[index].acting;
+    if step.system.ties.joints[linkage.joints[joint]].kind == JointKind::Prismatic
+        && let Some(placed) = linkage.place_joint(&step.system.ties, joint, acting)
+    {
+        let axis = placed.axis();
+        wrench.impulse -= axis * axis.dot(&wrench.impulse);
+    }
+    wrench
+}
+
 /// Books what springs and joints do in the accepted proposal.
 pub fn record<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let (linkage, index) = linkage_of(step);
-    let Workspace { linkages, velocity, turns, .. } = &mut *step.workspace;
-    let Scratch { acting, proposed, .. } = &mut linkages[index];
     for joint in 0..linkage.joints.len() {
-        let Some(placed) = linkage.place_joint(&step.system.ties, joint, acting) else { continue };
+        let proposed = &step.workspace.linkages[index].proposed;
+        let wrench = hold(step, index, joint, |block| proposed[block]);
         let state = &mut step.state.joints[linkage.joints[joint]];
-        let entry = &step.system.ties.joints[linkage.joints[joint]];
-        let on_second = |place: &Option<JointPlace>, part: Matrix3<S>| {
-            place.map_or(Vector3::zeros(), |place| -(part.tr_mul(&proposed[place.block])))
-        };
-        let [moves, turns] = &linkage.joint_places[joint];
-        state.impulse += on_second(moves, entry.translation_rows(&placed).parts[2]);
-        state.moment += on_second(turns, entry.rotation_rows(&placed).parts[3]);
+        state.impulse += wrench.impulse;
+        state.moment += wrench.moment;
     }
     let damps = linkage.springs.iter().any(|&spring| step.state.parameters.damping[spring].value() > 0.0);
-    if dt.value() == 0.0 || !damps {
+    if !damps && linkage.rubbing.is_empty() {
         return;
     }
+    let Workspace { linkages, velocity, turns, .. } = &mut *step.workspace;
+    let Scratch { acting, .. } = &mut linkages[index];
     let half = S::from(0.5);
     for (acting, place) in acting.iter_mut().zip(&linkage.places) {
         let node = &step.state.nodes[place.node];
@@ -435,6 +516,8 @@ pub fn record<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
             acting.angular_velocity = (before + turns[rotation].end) * half;
         }
     }
+    joint_friction::record(step, index, dt);
+    let acting = &step.workspace.linkages[index].acting;
     let lost = linkage.damping_power(&step.system.ties, &step.state.parameters, acting) * dt;
     step.state.step.dissipated += lost;
     step.state.step.dissipated_by_damping += lost;

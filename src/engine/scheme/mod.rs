@@ -12,6 +12,7 @@ pub mod continuous;
 pub mod correction;
 mod flight;
 mod friction;
+mod joint_friction;
 mod linked;
 pub mod midpoint;
 pub mod moreau_jean;
@@ -129,6 +130,12 @@ impl<S: Solvable> IslandStep<'_, S> {
         self.island.linkage.is_some_and(|linkage| self.system.linkages[linkage].has_joints())
     }
 
+    /// Whether joints of the island rub.
+    #[inline]
+    fn rubs(&self) -> bool {
+        self.island.linkage.is_some_and(|linkage| !self.system.linkages[linkage].rubbing.is_empty())
+    }
+
     /// Looks at all contact pairs of the island and marks them open.
     #[inline]
     fn look(&mut self) {
@@ -180,6 +187,18 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// Velocities at the end of `dt` such that the active contacts obey their laws. Returns whether they were found.
     #[inline]
     fn propose(&mut self, dt: S, rebound: Rebound) -> bool {
+        self.propose_free(dt);
+        match self.workspace.active[..] {
+            [] if !self.rubs() => self.workspace.impulses.clear(),
+            [only] if self.is_closed_form(only) => self.propose_single(only, rebound),
+            _ => return self.propose_coupled(dt, rebound),
+        }
+        true
+    }
+
+    /// Velocities at the end of `dt` without contact and friction.
+    #[inline]
+    fn propose_free(&mut self, dt: S) {
         for (place, &node) in self.island.nodes.iter().enumerate() {
             let acceleration = match self.island.linkage {
                 None => self.workspace.acceleration[node],
@@ -197,12 +216,6 @@ impl<S: Solvable> IslandStep<'_, S> {
         if self.island.linkage.is_some() {
             linked::propose(self, dt);
         }
-        match self.workspace.active[..] {
-            [] => self.workspace.impulses.clear(),
-            [only] if self.is_closed_form(only) => self.propose_single(only, rebound),
-            _ => return self.propose_coupled(dt, rebound),
-        }
-        true
     }
 
     /// Takes springs to the master's side into the proposal.
@@ -409,10 +422,11 @@ impl<S: Solvable> IslandStep<'_, S> {
 
     fn propose_coupled(&mut self, dt: S, rebound: Rebound) -> bool {
         friction::begin(self, dt);
+        joint_friction::begin(self, dt);
         self.look_ahead(dt);
         let mut pass = 0;
         let solved = loop {
-            self.begin_problem(Placing::Acting);
+            self.begin_problem(Placing::Acting, pass == 0);
             for index in 0..self.workspace.active.len() {
                 let touch = &self.workspace.touches[self.workspace.active[index]];
                 let local = self.workspace.columns[index].linear * self.proposed_velocity(touch);
@@ -427,11 +441,15 @@ impl<S: Solvable> IslandStep<'_, S> {
             }
             friction::write(self, dt);
             // Later passes start where the last one ended.
-            if pass == 0 || !self.system.settings.warm_start {
+            let guess = pass == 0 || !self.system.settings.warm_start;
+            if guess {
                 self.guess(dt);
             }
+            joint_friction::write(self, guess && self.system.settings.warm_start);
             let solved = self.solve_problem();
-            if !friction::revise(self, pass, dt) {
+            let contacts = friction::revise(self, pass, dt);
+            let joints = joint_friction::revise(self, pass);
+            if !(contacts || joints) {
                 break solved;
             }
             pass += 1;
@@ -456,7 +474,7 @@ impl<S: Solvable> IslandStep<'_, S> {
             &mut *self.workspace;
         let still = STILL * problem.contacts.q.iter().fold(0.0_f64, |most, q| most.max(q.value().abs()));
         impulses.clear();
-        for index in 0..scales.len() {
+        for index in 0..active.len() {
             let r = Vector3::from_column_slice(&unknowns[3 * index..3 * index + 3]);
             let mode = match problem.friction[index] {
                 // A bristle moves while it holds: its bounds tell.
@@ -483,8 +501,8 @@ impl<S: Solvable> IslandStep<'_, S> {
         }
     }
 
-    /// Jacobians, scales and Delassus operator of the active contacts.
-    fn begin_problem(&mut self, placing: Placing) {
+    /// Jacobians, scales and Delassus operator of the active contacts. Passes after the first see the same motion.
+    fn begin_problem(&mut self, placing: Placing, first_pass: bool) {
         let Workspace { touches, active, columns, turns, .. } = &mut *self.workspace;
         let orientation = |rotation: usize| match placing {
             Placing::Acting => &turns[rotation].acting,
@@ -500,7 +518,7 @@ impl<S: Solvable> IslandStep<'_, S> {
             }
         }));
         if linked::yields(self, placing) {
-            linked::assemble(self, placing);
+            linked::assemble(self, placing, first_pass);
         } else {
             let Workspace { touches, active, columns, scales: d, problem, mobility, .. } =
                 &mut *self.workspace;
@@ -515,7 +533,7 @@ impl<S: Solvable> IslandStep<'_, S> {
     fn guess(&mut self, dt: S) {
         let Workspace { touches, active, columns, scales, unknowns, .. } = &mut *self.workspace;
         unknowns.clear();
-        unknowns.resize(3 * active.len(), S::zero());
+        unknowns.resize(3 * scales.len(), S::zero());
         if !self.system.settings.warm_start || dt.value() <= 0.0 {
             return;
         }

@@ -2,7 +2,7 @@
 //! the way, friction would have pushed along the motion before. Intervals are cut at the turn, so that friction
 //! takes energy and a sliding node stops where it should.
 
-use super::IslandStep;
+use super::{IslandStep, joint_friction};
 use crate::engine::scalar::length;
 use crate::engine::solver::Solvable;
 use crate::engine::state::ContactMode;
@@ -11,10 +11,10 @@ use crate::engine::system::FrictionLaw;
 /// Ends of sliding that are closer to an end of the interval than this part of it are not worth a cut.
 const NEGLIGIBLE: f64 = 1e-9;
 
-/// Earliest time within `dt` at which a contact that slides at the start stops or turns around on the proposed
+/// Earliest time within `dt` at which a contact or joint that slides at the start stops or turns around on the proposed
 /// path.
 pub fn first<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
-    let mut first: Option<S> = None;
+    let mut first = joint_friction::slip_end(step, dt);
     for (&index, impulse) in step.workspace.active.iter().zip(&step.workspace.impulses) {
         let touch = &step.workspace.touches[index];
         let mu = step.state.parameters.mu[touch.contact];

@@ -142,7 +142,7 @@ pub(super) fn time_to_touch<S: Solvable>(
 /// Mean acceleration of a node on the proposed path over `dt`.
 #[inline]
 fn path_acceleration<S: Solvable>(step: &IslandStep<'_, S>, node: usize, dt: S) -> Vector3<S> {
-    if step.workspace.active.is_empty() {
+    if step.workspace.active.is_empty() && !step.rubs() {
         step.workspace.acceleration[node]
     } else {
         (step.workspace.velocity[node] - step.state.nodes[node].velocity) / dt

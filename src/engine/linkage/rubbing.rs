@@ -1,0 +1,60 @@
+//! Friction of a joint as one of the contacts of an interval.
+
+use super::joint::Rows;
+use super::{Blocks, JointPlace};
+use crate::engine::scalar::Scalar;
+use nalgebra::Vector3;
+
+/// How a joint rubs over an interval: around the axis at the radius of the pin, and along it.
+#[derive(Clone, Copy, Debug)]
+pub struct Rubbing<S> {
+    /// The joint, by place in the linkage.
+    pub joint: usize,
+    /// What it joins.
+    pub place: JointPlace,
+    /// Rows of sliding where the joint acts.
+    pub rows: Rows<S>,
+    /// Axis there.
+    pub axis: Vector3<S>,
+    /// Sliding velocity at the start.
+    pub before: [S; 2],
+    /// Sliding velocity at the end without friction and contact.
+    pub free: [S; 2],
+    /// Sliding velocity at the end.
+    pub after: [S; 2],
+    /// Whether sliding has begun, so that the kinetic coefficient counts.
+    pub slides: bool,
+    /// Largest friction impulse.
+    pub bound: S,
+    /// Friction impulse on the second end.
+    pub impulse: [S; 2],
+    /// Normal impulse of either virtual contact.
+    pub normals: [S; 2],
+}
+
+impl<S: Scalar> Rows<S> {
+    /// What the rows see of velocities by block.
+    pub fn of(&self, blocks: &Blocks, velocities: &[Vector3<S>]) -> Vector3<S> {
+        let mut seen = Vector3::zeros();
+        for (part, block) in self.parts.iter().zip(blocks) {
+            if let Some(block) = block {
+                seen += part * velocities[*block];
+            }
+        }
+        seen
+    }
+
+    /// Adds impulses along the rows to a right side.
+    pub fn push(&self, blocks: &Blocks, right: &mut [Vector3<S>], impulse: &Vector3<S>) {
+        for (part, block) in self.parts.iter().zip(blocks) {
+            if let Some(block) = block {
+                right[*block] += part.tr_mul(impulse);
+            }
+        }
+    }
+
+    /// Whether a row sees anything.
+    pub fn has(&self, row: usize) -> bool {
+        self.parts.iter().any(|part| part.row(row).iter().any(|entry| entry.value() != 0.0))
+    }
+}

@@ -1,0 +1,268 @@
+//! Friction of joints in the contact problem of an interval ([`law`]).
+//!
+//! A joint that rubs is one more contact of the problem. Its normal row holds nothing but the radius of the disc within
+//! which friction is; the others see sliding around and along the axis. The radius is that of the joint's own impulses,
+//! by fixed-point passes that start from the last interval. The static coefficient counts while the joint neither starts
+//! nor ends the interval faster than its threshold.
+
+use super::{IslandStep, STILL, linked};
+use crate::engine::law::coulomb_cone;
+use crate::engine::law::joint_friction as law;
+use crate::engine::linkage::{Configuration, JointFriction, JointKind, Rubbing};
+use crate::engine::problem::block_matrix::Block;
+use crate::engine::scalar::Scalar;
+use crate::engine::solver::Solvable;
+use nalgebra::Vector3;
+
+/// Passes at most, and at least: tangents settle after values.
+const PASSES: u32 = 50;
+const LEAST_PASSES: u32 = 4;
+/// Relative change of a bound that counts as settled.
+const SETTLED: f64 = 1e-12;
+/// Part of what its ends yield alone below which a joint cannot slide by friction, and the compliance that then says
+/// which way friction acts.
+const HELD: f64 = 1e-6;
+const HELD_COMPLIANCE: f64 = 1e-3;
+/// Ends of sliding that are closer to an end of the interval than this part of it are not worth a cut.
+const NEGLIGIBLE: f64 = 1e-9;
+
+/// Lists the joints that rub, with the bounds of the last interval over `dt`.
+pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    let Some(index) = step.island.linkage else { return };
+    let linkage = &step.system.linkages[index];
+    step.workspace.linkages[index].rubbing.clear();
+    for &joint in &linkage.rubbing {
+        let entry = &step.system.ties.joints[linkage.joints[joint]];
+        let scratch = &step.workspace.linkages[index];
+        let (Some(friction), Some(place)) = (entry.rubs(), linkage.joint_places[joint][0]) else { continue };
+        let Some(here) = linkage.place_joint(&step.system.ties, joint, &scratch.acting) else { continue };
+        let Some(there) = linkage.place_joint(&step.system.ties, joint, &scratch.ends) else { continue };
+        let rows = entry.sliding_rows(friction, &here);
+        let before = rows.velocity_of(&place, |node| {
+            let node = step.island.nodes[node];
+            let turning = step.system.nodes[node].rotation;
+            let spin = turning.map(|rotation| step.state.rotations[rotation].angular_velocity);
+            (step.state.nodes[node].velocity, spin.unwrap_or_else(Vector3::zeros))
+        });
+        let free = entry.sliding_rows(friction, &there).velocity_of(&place, |node| {
+            let node = step.island.nodes[node];
+            let turning = step.system.nodes[node].rotation;
+            let spin = turning.map(|rotation| step.workspace.turns[rotation].end);
+            (step.workspace.velocity[node], spin.unwrap_or_else(Vector3::zeros))
+        });
+        let [before, free] = [before, free].map(|seen| [seen[1], seen[2]]);
+        let state = &step.state.joints[linkage.joints[joint]];
+        let slides = speed(&before).value() > friction.threshold;
+        let mu = coefficient(friction, slides);
+        let rubbing = Rubbing {
+            joint,
+            place,
+            rows,
+            axis: here.axis(),
+            before,
+            free,
+            after: free,
+            slides,
+            bound: (state.loads[0] + state.loads[1]) * dt * S::from(mu),
+            impulse: state.friction.map(|force| force * dt),
+            normals: state.loads.map(|load| load * dt),
+        };
+        step.workspace.linkages[index].rubbing.push(rubbing);
+    }
+}
+
+fn coefficient(friction: &JointFriction, slides: bool) -> f64 {
+    if slides { friction.mu_kinetic } else { friction.mu_static }
+}
+
+fn speed<S: Scalar>([around, along]: &[S; 2]) -> S {
+    (*around * *around + *along * *along).sqrt()
+}
+
+/// Scale of a joint in the contact problem, that yields by `yielding` to its friction, and by `alone` if nothing else
+/// held its ends. Also whether it is held.
+pub fn scale<S: Scalar>(rubbing: &Rubbing<S>, yielding: S, alone: S) -> (S, bool) {
+    let rows = (1..3).filter(|&row| rubbing.rows.has(row)).count().max(1) as f64;
+    let held = yielding.value() <= HELD * alone.value();
+    let size = if held { alone } else { yielding };
+    if size.value() > 0.0 { ((S::from(rows) / size).sqrt(), held) } else { (S::one(), true) }
+}
+
+/// Completes the scaled block of a joint: what has no row is by itself.
+pub fn complete<S: Scalar>(rubbing: &Rubbing<S>, block: &mut Block<S>, held: bool) {
+    block[0][0] = S::one();
+    for row in 1..3 {
+        if !rubbing.rows.has(row) {
+            block[row][row] = S::one();
+        } else if held {
+            block[row][row] += S::from(HELD_COMPLIANCE);
+        }
+    }
+}
+
+/// Writes bounds and velocities of the joints that rub, and where the solver starts if it is to.
+pub fn write<S: Solvable>(step: &mut IslandStep<'_, S>, guess: bool) {
+    let Some(index) = step.island.linkage else { return };
+    let workspace = &mut *step.workspace;
+    let first = workspace.active.len();
+    for (place, rubbing) in workspace.linkages[index].rubbing.iter().enumerate() {
+        let contact = first + place;
+        let scale = workspace.scales[contact];
+        let contacts = &mut workspace.problem.contacts;
+        contacts.mu[contact] = S::one();
+        contacts.q[3 * contact] = -rubbing.bound / scale;
+        contacts.q[3 * contact + 1] = rubbing.free[0] * scale;
+        contacts.q[3 * contact + 2] = rubbing.free[1] * scale;
+        if guess {
+            let impulse = [rubbing.bound, rubbing.impulse[0], rubbing.impulse[1]];
+            for (row, impulse) in impulse.into_iter().enumerate() {
+                workspace.unknowns[3 * contact + row] = S::from((impulse / scale).value());
+            }
+        }
+    }
+}
+
+/// Takes the bounds from the solution of pass `pass`. Returns whether another pass is wanted.
+pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32) -> bool {
+    let Some(index) = step.island.linkage else { return false };
+    if step.workspace.linkages[index].rubbing.is_empty() {
+        return false;
+    }
+    read(step, index);
+    step.read_impulses();
+    linked::respond(step);
+    let mut again = pass + 1 < LEAST_PASSES;
+    let mut unsettled = 0.0_f64;
+    for place in 0..step.workspace.linkages[index].rubbing.len() {
+        let change = revise_joint(step, index, place);
+        let rubbing = &mut step.workspace.linkages[index].rubbing[place];
+        let joint = &step.system.ties.joints[step.system.linkages[index].joints[rubbing.joint]];
+        let threshold = joint.rubs().map_or(0.0, |friction| friction.threshold);
+        if change > SETTLED {
+            unsettled = unsettled.max(change);
+        } else if !rubbing.slides && speed(&rubbing.after).value() > threshold {
+            rubbing.slides = true;
+            again = true;
+        }
+    }
+    if pass + 1 >= PASSES {
+        step.state.step.residual = step.state.step.residual.max(unsettled);
+        return false;
+    }
+    again || unsettled > 0.0
+}
+
+/// Reads impulses and velocities of the joints from the solution.
+fn read<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) {
+    let workspace = &mut *step.workspace;
+    let first = workspace.active.len();
+    for (place, rubbing) in workspace.linkages[index].rubbing.iter_mut().enumerate() {
+        let contact = first + place;
+        let scale = workspace.scales[contact];
+        let velocity = workspace.problem.contacts.velocity(contact, &workspace.unknowns);
+        let unknowns = &workspace.unknowns[3 * contact..3 * contact + 3];
+        rubbing.impulse = [unknowns[1] * scale, unknowns[2] * scale];
+        rubbing.after = [velocity[1] / scale, velocity[2] / scale];
+    }
+}
+
+/// The bound of a joint under its present load. Returns the relative change.
+fn revise_joint<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize, place: usize) -> f64 {
+    let linkage = &step.system.linkages[index];
+    let rubbing = step.workspace.linkages[index].rubbing[place];
+    let joint = &step.system.ties.joints[linkage.joints[rubbing.joint]];
+    let Some(friction) = joint.rubs() else { return 0.0 };
+    let wrench = linked::wrench(step, index, rubbing.joint);
+    let mu = coefficient(friction, rubbing.slides);
+    let around = match joint.kind {
+        JointKind::Revolute => S::one(),
+        JointKind::Prismatic => S::zero(),
+        _ => part_around(&rubbing),
+    };
+    let bearing = law::bearing(friction, mu, &rubbing.axis, &wrench, rubbing.impulse, around);
+    let scale = step.workspace.scales[step.workspace.active.len() + place].value();
+    let rubbing = &mut step.workspace.linkages[index].rubbing[place];
+    let change = (bearing.bound - rubbing.bound).value().abs();
+    rubbing.bound = bearing.bound;
+    rubbing.normals = bearing.normals;
+    let moves = rubbing.before.iter().chain(&rubbing.free).fold(0.0_f64, |most, v| v.value().abs().max(most));
+    let round_off = f64::EPSILON * (moves + friction.threshold) * scale * scale;
+    if change <= round_off { 0.0 } else { change / bearing.bound.value().abs().max(change) }
+}
+
+/// The part of friction that is around the axis: as it is, or as sliding asks for where there is none yet.
+fn part_around<S: Scalar>(rubbing: &Rubbing<S>) -> S {
+    for direction in [&rubbing.impulse, &rubbing.before, &rubbing.free] {
+        let size = speed(direction);
+        if size.value() > 0.0 {
+            return direction[0] / size;
+        }
+    }
+    S::zero()
+}
+
+/// Books the friction of the accepted proposal, with nodes as they move on average in `acting`.
+pub fn record<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize, dt: S) {
+    let linkage = &step.system.linkages[index];
+    let scratch = &step.workspace.linkages[index];
+    let first = step.workspace.active.len();
+    let fastest = scratch.rubbing.iter().enumerate().fold(0.0_f64, |most, (place, rubbing)| {
+        let scale = step.workspace.scales[first + place].value();
+        [rubbing.before, rubbing.free].iter().fold(most, |most, v| most.max(speed(v).value() * scale))
+    });
+    for (place, rubbing) in scratch.rubbing.iter().enumerate() {
+        let joint = linkage.joints[rubbing.joint];
+        let Some(friction) = step.system.ties.joints[joint].rubs() else { continue };
+        let [around, along] = rubbing.impulse;
+        let mean = rubbing.rows.velocity_of(&rubbing.place, |node| {
+            let Configuration { velocity, angular_velocity, .. } = scratch.acting[node];
+            (velocity, angular_velocity)
+        });
+        let lost = -(around * mean[1] + along * mean[2]);
+        step.state.step.dissipated += lost;
+        step.state.step.dissipated_by_friction += lost;
+        let state = &mut step.state.joints[joint];
+        state.impulse += rubbing.axis * along;
+        state.moment += rubbing.axis * (around * S::from(friction.radius));
+        let sliding = speed(&rubbing.after).value() * step.workspace.scales[first + place].value();
+        state.mode = coulomb_cone::mode(1.0, rubbing.bound.value(), sliding, STILL * fastest);
+        if dt.value() > 0.0 {
+            state.friction = rubbing.impulse.map(|impulse| impulse / dt);
+            state.loads = rubbing.normals.map(|normal| normal / dt);
+        }
+    }
+}
+
+/// Earliest time within `dt` at which a joint that slides at the start stops or turns around on the proposed path.
+pub fn slip_end<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
+    let index = step.island.linkage?;
+    let linkage = &step.system.linkages[index];
+    let workspace = &*step.workspace;
+    let mut first: Option<S> = None;
+    for (place, rubbing) in workspace.linkages[index].rubbing.iter().enumerate() {
+        let contact = workspace.active.len() + place;
+        let friction = step.system.ties.joints[linkage.joints[rubbing.joint]].rubs()?;
+        let speed = speed(&rubbing.before);
+        if !rubbing.slides || speed.value() <= friction.threshold {
+            continue;
+        }
+        let direction = rubbing.before.map(|component| component / speed);
+        // What the joint would do if friction went on to act against the sliding at the start.
+        let scale = workspace.scales[contact];
+        let block = workspace.problem.contacts.w.diagonal(contact);
+        let lacking = [0, 1].map(|k| -direction[k] * rubbing.bound - rubbing.impulse[k]);
+        let mut end = S::zero();
+        for row in 0..2 {
+            let pushed = block[row + 1][1] * lacking[0] + block[row + 1][2] * lacking[1];
+            end += direction[row] * (rubbing.after[row] + pushed / (scale * scale));
+        }
+        let limit = first.map_or(dt.value() * (1.0 - NEGLIGIBLE), S::value);
+        if end.value() < 0.0 {
+            let time = speed / (speed - end) * dt;
+            if time.value() > NEGLIGIBLE * dt.value() && time.value() < limit {
+                first = Some(time);
+            }
+        }
+    }
+    first
+}
