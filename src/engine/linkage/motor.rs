@@ -80,9 +80,22 @@ impl Motor {
     /// What it asks at a moment, with the joint's coordinate before. A position that a master gives without its rate
     /// is reached at the end of the communication step, evenly.
     pub fn demand<S: Scalar>(&self, inputs: &[Input<S, 1>], moment: &Moment, before: S) -> Demand<S> {
-        let time = moment.start + moment.elapsed;
-        let (value, slope) = match &self.profile {
-            Profile::Input(place) => return given(self.drive, &inputs[*place], moment, before),
+        if let Profile::Input(place) = self.profile {
+            return given(self.drive, &inputs[place], moment, before);
+        }
+        let (value, slope) = self.profile.at(moment.start + moment.elapsed);
+        match self.drive {
+            Drive::Rate => Demand { rate: S::from(value), position: None },
+            Drive::Position => Demand { rate: S::from(slope), position: Some(S::from(value)) },
+        }
+    }
+}
+
+impl Profile {
+    /// Value and slope at a time; zero for what a master gives.
+    pub fn at(&self, time: f64) -> (f64, f64) {
+        match self {
+            Profile::Input(_) => (0.0, 0.0),
             Profile::Constant(value) => (*value, 0.0),
             Profile::Sine { amplitude, frequency, phase, offset } => {
                 let angle = TAU * frequency * time + phase;
@@ -95,10 +108,6 @@ impl Motor {
                 (value, height * 0.5 * PI / duration * (PI * part).sin())
             }
             Profile::Table(points) => on_table(points, time),
-        };
-        match self.drive {
-            Drive::Rate => Demand { rate: S::from(value), position: None },
-            Drive::Position => Demand { rate: S::from(slope), position: Some(S::from(value)) },
         }
     }
 }

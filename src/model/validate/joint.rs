@@ -253,7 +253,7 @@ impl Validator<'_> {
                 Profile::Table(points.clone())
             }
         };
-        let start = start_of(&profile);
+        let (start, _) = profile.at(0.0);
         if drive == Drive::Position && start.abs() > SAME_PLACE {
             return refuse(
                 format!("the motor starts at {}, and its joint at 0", rounded(start)),
@@ -359,27 +359,6 @@ fn works_against(model: &Model, system: &System, driven: usize, other: usize) ->
         let seen = [(moves[index], velocity), (turns[index], spin)];
         seen.into_iter().any(|(held, motion)| held && row(index).dot(&motion).abs() > SAME_PLACE)
     })
-}
-
-/// Value of a function of time at the start.
-fn start_of(profile: &Profile) -> f64 {
-    match profile {
-        Profile::Input(_) => 0.0,
-        Profile::Constant(value) => *value,
-        Profile::Sine { amplitude, phase, offset, .. } => offset + amplitude * phase.sin(),
-        Profile::Ramp { from, to, start, duration } => {
-            let part = (-start / duration).clamp(0.0, 1.0);
-            from + (to - from) * 0.5 * (1.0 - (std::f64::consts::PI * part).cos())
-        }
-        Profile::Table(points) => {
-            let after = points.partition_point(|point| point[0] <= 0.0);
-            match (points[..after].last(), points.get(after)) {
-                (Some([t0, x0]), Some([t1, x1])) => x0 - (x1 - x0) / (t1 - t0) * t0,
-                (Some([_, value]), None) | (None, Some([_, value])) => *value,
-                (None, None) => 0.0,
-            }
-        }
-    }
 }
 
 /// A frame whose third axis is the unit vector `axis`.
