@@ -189,6 +189,10 @@ fn wrong_start(instance: &Instance, fault: StartFault) -> Refusal {
             "the quaternion that starts with {} has length {length}: set its four components so that it is 1",
             instance.name_of(Slot::NodeOrientation { node, rotation, component: 0 })
         )),
+        StartFault::Joint { joint, error } => Refusal::error(format!(
+            "the joint of {} starts open by {error} m or rad: set start positions and orientations of its nodes so that it is closed",
+            instance.name_of(Slot::JointForce { joint, axis: 0 })
+        )),
         StartFault::Penetration { contact, depth } => Refusal::error(format!(
             "{} is {}: the simulation would start {depth} m inside a surface; set start positions outside of it",
             instance.name_of(Slot::ContactGap { contact }),

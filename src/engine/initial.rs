@@ -1,13 +1,19 @@
 //! Whether a simulation may start from a state, and whether a motion that a master gives can be used.
 
+use super::contact::pose;
 use super::coupling::{CouplingState, Motion};
+use super::linkage::JointEnd;
 use super::scalar::Scalar;
 use super::scheme::continuous::begin_inside;
 use super::system::Response;
 use super::{State, System, gap};
+use nalgebra::Vector3;
 
 /// Depth below which a start inside a surface counts as rounding.
 pub const START_PENETRATION_TOLERANCE: f64 = 1e-9;
+
+/// Opening of a joint below which it counts as rounding, in m or rad.
+const START_JOINT_TOLERANCE: f64 = 1e-9;
 
 /// Difference of an orientation's length from 1 that is taken for rounding.
 pub const ORIENTATION_TOLERANCE: f64 = 1e-3;
@@ -29,6 +35,13 @@ pub enum StartFault {
     },
     /// A motion that the master gives cannot be used.
     Given(GivenFault),
+    /// A joint is open.
+    Joint {
+        /// Joint that is off farthest.
+        joint: usize,
+        /// By how much, in m or rad.
+        error: f64,
+    },
     /// A node starts inside a surface of hard contact.
     Penetration {
         /// Contact that is deepest.
@@ -61,6 +74,13 @@ pub fn check_start(system: &System, state: &mut State<f64>) -> Result<(), StartF
     }
     check_given(system, state).map_err(StartFault::Given)?;
     take_given_motion(system, state);
+    let farthest = (0..system.ties.joints.len())
+        .map(|joint| (joint, start_joint(system, state, joint)))
+        .filter(|(_, error)| *error > START_JOINT_TOLERANCE)
+        .max_by(|(_, a), (_, b)| a.total_cmp(b));
+    if let Some((joint, error)) = farthest {
+        return Err(StartFault::Joint { joint, error });
+    }
     begin_inside(system, state);
     if system.settings.allow_initial_penetration {
         return Ok(());
@@ -75,6 +95,25 @@ pub fn check_start(system: &System, state: &mut State<f64>) -> Result<(), StartF
         Some((contact, depth)) => Err(StartFault::Penetration { contact, depth }),
         None => Ok(()),
     }
+}
+
+/// Takes the coordinates of a joint from where its ends are. Returns by how much it is open.
+fn start_joint(system: &System, state: &mut State<f64>, joint: usize) -> f64 {
+    let entry = &system.ties.joints[joint];
+    let poses = entry.ends.map(|end| end.anchor.node.map(|node| pose(system, state, node)));
+    let placed = entry.placed(poses.each_ref().map(Option::as_ref));
+    state.joints[joint].follow(entry, &placed);
+    let holds_orientation =
+        |end: &JointEnd| end.anchor.node.is_none_or(|node| system.nodes[node].rotation.is_some());
+    let [moves, mut turns] = entry.held();
+    if !entry.ends.iter().all(holds_orientation) {
+        turns = [false; 3];
+    }
+    let errors = [entry.translation_error(&placed, None), entry.rotation_error(&placed, 0.0, None)];
+    let open = |error: &Vector3<f64>, held: [bool; 3]| {
+        (0..3).filter(|&row| held[row]).fold(0.0_f64, |most, row| most.max(error[row].abs()))
+    };
+    open(&errors[0], moves).max(open(&errors[1], turns))
 }
 
 /// Whether every orientation that the master gives is nearly a unit quaternion.
