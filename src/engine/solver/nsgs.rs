@@ -25,6 +25,7 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
 
 /// Visits every contact once; `accuracy` tells how exactly each is solved. The impulse of a contact without solution
 /// is left as it is.
+#[inline]
 pub fn sweep(part: &mut Component, accuracy: Accuracy) {
     for contact in 0..part.contacts() {
         let q = part.without_own(contact);
