@@ -100,7 +100,7 @@ impl SingleContact {
     }
 
     /// Friction impulse that stops the contact, if there is one.
-    #[inline]
+    #[inline(always)]
     fn hold(&self, shifted: [f64; 2]) -> Option<[f64; 2]> {
         if self.inverse > 0.0 {
             return Some(self.friction(shifted, 0.0, self.inverse));
@@ -124,13 +124,13 @@ impl SingleContact {
     }
 
     /// Of `S + alpha I`.
-    #[inline]
+    #[inline(always)]
     fn determinant(&self, alpha: f64) -> f64 {
         self.determinant + alpha * (self.trace + alpha)
     }
 
     /// `-(S + alpha I)^-1 shifted`.
-    #[inline]
+    #[inline(always)]
     fn friction(&self, shifted: [f64; 2], alpha: f64, inverse_determinant: f64) -> [f64; 2] {
         let [a, b, c, d] = self.schur;
         [
@@ -139,7 +139,7 @@ impl SingleContact {
         ]
     }
 
-    #[inline]
+    #[inline(always)]
     fn normal_impulse(&self, free: f64, [x, y]: [f64; 2]) -> f64 {
         free - self.row[0] * x - self.row[1] * y
     }
