@@ -6,9 +6,9 @@
 //! from several starts, projected Gauss-Seidel, enumeration. The first answer within tolerance is taken, otherwise the
 //! best.
 
-use super::complementarity::{LcpScratch, LcpSettings, Stop, clamp, judge};
+use super::complementarity::{LcpScratch, LcpSettings, LcpSolver, Stop, clamp, judge, solve_by_name};
 use super::report::{Report, Status};
-use super::{elimination, enumeration, fischer, lemke, pgs, pivoting, principal, tiny};
+use super::{elimination, principal, tiny};
 use crate::engine::problem::boxed::BoxedProblem;
 use crate::engine::problem::complementarity::Complementarity;
 
@@ -220,20 +220,21 @@ fn fall_back<P: Complementarity>(
 ) -> Report {
     let size = problem.size();
     let pivotable = size <= WITHOUT_DIAGONAL || (0..size).all(|row| problem.m()[row * size + row] > 0.0);
-    let stages: [Stage<P>; 5] = [
-        (pivoting::solve, if pivotable { pivoting_limit(size) } else { 0 }),
-        (lemke::solve, u32::MAX),
-        (fischer::solve, u32::MAX),
-        (pgs::solve, u32::MAX),
-        (enumeration::solve, u32::MAX),
+    let stages = [
+        (LcpSolver::Pivoting, if pivotable { pivoting_limit(size) } else { 0 }),
+        (LcpSolver::Lemke, u32::MAX),
+        (LcpSolver::Newton, u32::MAX),
+        (LcpSolver::Pgs, u32::MAX),
+        (LcpSolver::Enumeration, u32::MAX),
     ];
     let mut best: Option<Report> = None;
-    for (stage, stage_limit) in stages {
+    for (solver, stage_limit) in stages {
         let max_iterations = stage_limit.min(settings.max_iterations - used);
         if max_iterations == 0 {
             continue;
         }
-        let report = stage(problem, z, &LcpSettings { max_iterations, ..*settings }, scratch);
+        let stage = LcpSettings { solver, max_iterations, ..*settings };
+        let report = solve_by_name(problem, z, &stage, scratch);
         used += report.iterations;
         if report.status == Status::Solved {
             return Report { iterations: used, ..report };
@@ -253,9 +254,6 @@ fn fall_back<P: Complementarity>(
         |best| Report { iterations: used, ..best },
     )
 }
-
-/// A solver and its limit of iterations.
-type Stage<P> = (fn(&P, &mut [f64], &LcpSettings, &mut LcpScratch) -> Report, u32);
 
 /// Solves island by island; the residual of the whole decides.
 fn solve_islands<P: Complementarity>(
