@@ -136,10 +136,9 @@ fn complementarity<P: Complementarity>(problem: &P, arguments: &Arguments) -> an
     let settings =
         LcpSettings { solver, tolerance: arguments.tolerance, max_iterations: arguments.max_iterations };
     let mut scratch = LcpScratch::default();
-    let start = vec![0.0; problem.size()];
-    let mut z = start.clone();
+    let mut z = vec![0.0; problem.size()];
     let (report, seconds) = fastest(arguments.repeat, || {
-        z.copy_from_slice(&start);
+        z.fill(0.0);
         complementarity_solve(problem, &mut z, &settings, &mut scratch)
     });
     Ok(Answer::new(report, z, seconds))

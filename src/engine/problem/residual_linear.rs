@@ -22,7 +22,7 @@ fn lcp_distance(_: usize, z: f64, w: f64) -> f64 {
 #[inline(always)]
 pub fn lcp_of<const N: usize>(problem: &LcpProblem, z: &[f64; N]) -> f64 {
     let sums = match problem.q.first_chunk::<N>() {
-        Some(q) if problem.q.len() == N => sums(&problem.m, q, z, &lcp_distance),
+        Some(q) if N > 1 && problem.q.len() == N => sums(&problem.m, q, z, &lcp_distance),
         _ => return lcp(problem, z),
     };
     sums.relative().unwrap_or_else(|| relative_at_the_edge(&problem.m, &problem.q, z, lcp_distance))

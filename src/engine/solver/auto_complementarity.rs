@@ -1,14 +1,14 @@
 //! The default for LCP and boxed problems: chosen by problem, with fallbacks in a fixed order.
 //!
-//! One row, or rows that are not coupled, have a closed form; LCPs of up to four rows are tried in one pass over the
+//! One row, or rows that do not depend on those before, have a closed form; LCPs of up to four rows are tried in one pass over the
 //! rows, then by Cramer's rule. Larger problems are split into islands that share no entry of `M`. Each goes through:
 //! elimination (some sizes), principal pivoting row by row (up to some size), block principal pivoting, Lemke, Newton
 //! from several starts, projected Gauss-Seidel, enumeration. The first answer within tolerance is taken, otherwise the
 //! best.
 
-use super::complementarity::{LcpScratch, LcpSettings, Stop, clamp, judge};
+use super::complementarity::{LcpScratch, LcpSettings, LcpSolver, Stop, clamp, judge, solve_by_name};
 use super::report::{Report, Status};
-use super::{elimination, enumeration, fischer, lemke, pgs, pivoting, principal, tiny};
+use super::{elimination, principal, tiny};
 use crate::engine::problem::boxed::BoxedProblem;
 use crate::engine::problem::complementarity::Complementarity;
 
@@ -43,17 +43,27 @@ pub fn solve<P: Complementarity>(
     settings: &LcpSettings,
     scratch: &mut LcpScratch,
 ) -> Report {
-    if problem.size() == 1 {
-        solve_alone(problem, 0, z);
-        let report = judge(problem, z, "closed form", CLOSED_FORM, settings.tolerance);
-        if report.status == Status::Solved {
-            return report;
-        }
+    match solve_one(problem, z, settings.tolerance) {
+        Some(report) => report,
+        None => solve_many(problem, z, settings, scratch),
     }
-    solve_many(problem, z, settings, scratch)
 }
 
-const CLOSED_FORM: Stop = Stop { status: Status::Solved, iterations: 1 };
+/// Name of the solver of single rows and of triangular problems.
+const CLOSED_FORM: &str = "closed form";
+const IN_ONE_PASS: Stop = Stop { status: Status::Solved, iterations: 1 };
+
+/// Solves a problem of one row. None where there are more, or the answer is not within tolerance.
+#[inline(always)]
+fn solve_one<P: Complementarity>(problem: &P, z: &mut [f64], tolerance: f64) -> Option<Report> {
+    let ([_], [q], [z]) = (problem.m(), problem.q(), z) else { return None };
+    let answer = solve_alone(problem, 0, *q, *z);
+    let residual = problem.natural_residual_of(&[answer]);
+    (residual <= tolerance).then(|| {
+        *z = answer;
+        Report { solver: CLOSED_FORM, status: Status::Solved, iterations: 1, residual }
+    })
+}
 
 fn solve_many<P: Complementarity>(
     problem: &P,
@@ -105,10 +115,17 @@ fn solve_connected<P: Complementarity>(
         2 => principal::run_exact::<2, 4, P>(problem, z, limit),
         3 => principal::run_exact::<3, 4, P>(problem, z, limit),
         4 => principal::run_exact::<4, 4, P>(problem, z, limit),
-        size @ 1..=12 if is_diagonal(problem) => {
-            (0..size).for_each(|row| solve_alone(problem, row, z));
-            solver = "closed form";
-            CLOSED_FORM
+        5..=LARGEST_TRIANGLE if is_diagonal(problem) => {
+            for (row, (z, &q)) in z.iter_mut().zip(problem.q()).enumerate() {
+                *z = solve_alone(problem, row, q, *z);
+            }
+            solver = CLOSED_FORM;
+            IN_ONE_PASS
+        }
+        5..=LARGEST_TRIANGLE if is_triangular(problem) => {
+            substitute_back(problem, z);
+            solver = CLOSED_FORM;
+            IN_ONE_PASS
         }
         // Whole contacts have three rows, or ten with friction in eight directions.
         6 => principal::run_exact::<6, 8, P>(problem, z, limit),
@@ -132,11 +149,44 @@ fn solve_connected<P: Complementarity>(
     fall_back(problem, z, settings, scratch, stop.iterations)
 }
 
-/// Solves a row that is coupled to no other.
+/// Largest problem that is looked at for a triangle.
+const LARGEST_TRIANGLE: usize = 12;
+
+/// Whether no row depends on those before it.
 #[inline]
-fn solve_alone<P: Complementarity>(problem: &P, row: usize, z: &mut [f64]) {
-    let (m, q) = (problem.m()[row * (problem.size() + 1)], problem.q()[row]);
-    z[row] = clamp(problem, row, if m > 0.0 { -q / m } else { z[row] });
+fn is_triangular<P: Complementarity>(problem: &P) -> bool {
+    (1..problem.size()).all(|row| all_zero(&problem.row(row)[..row]))
+}
+
+/// Solves a triangular problem, the last row first.
+#[inline]
+fn substitute_back<P: Complementarity>(problem: &P, z: &mut [f64]) {
+    let size = problem.size().min(LARGEST_TRIANGLE);
+    let mut w = [0.0; LARGEST_TRIANGLE];
+    w[..size].copy_from_slice(&problem.q()[..size]);
+    for row in (0..size).rev() {
+        z[row] = solve_alone(problem, row, w[row], z[row]);
+        if z[row] != 0.0 {
+            for (before, w) in w[..row].iter_mut().enumerate() {
+                *w += problem.m()[before * size + row] * z[row];
+            }
+        }
+    }
+}
+
+/// What solves a row whose velocity without its own impulse is `w`; `guess` where any impulse would do.
+#[inline(always)]
+fn solve_alone<P: Complementarity>(problem: &P, row: usize, w: f64, guess: f64) -> f64 {
+    let pivot = problem.m()[row * (problem.size() + 1)];
+    clamp(problem, row, if pivot > 0.0 { -w / pivot } else { guess })
+}
+
+/// Whether no row is coupled to another.
+#[inline]
+fn is_diagonal<P: Complementarity>(problem: &P) -> bool {
+    // Between two entries of the diagonal lie as many others as there are rows.
+    let size = problem.size();
+    problem.m()[1..].chunks_exact(size + 1).all(|chunk| all_zero(&chunk[..size]))
 }
 
 /// Whether every third row has nothing on the diagonal: contacts in the plane with three rows each, the last that of
@@ -152,14 +202,6 @@ fn planar<P: Complementarity>(problem: &P) -> bool {
 fn backwards<P: Complementarity>(problem: &P) -> bool {
     let (size, m) = (problem.size(), problem.m());
     m[size * (size - 1)] == 0.0 && m[size - 1] != 0.0
-}
-
-/// Whether no row is coupled to another.
-#[inline]
-fn is_diagonal<P: Complementarity>(problem: &P) -> bool {
-    // Between two entries of the diagonal lie as many others as there are rows.
-    let size = problem.size();
-    problem.m()[1..].chunks_exact(size + 1).all(|chunk| all_zero(&chunk[..size]))
 }
 
 #[inline]
@@ -178,20 +220,21 @@ fn fall_back<P: Complementarity>(
 ) -> Report {
     let size = problem.size();
     let pivotable = size <= WITHOUT_DIAGONAL || (0..size).all(|row| problem.m()[row * size + row] > 0.0);
-    let stages: [Stage<P>; 5] = [
-        (pivoting::solve, if pivotable { pivoting_limit(size) } else { 0 }),
-        (lemke::solve, u32::MAX),
-        (fischer::solve, u32::MAX),
-        (pgs::solve, u32::MAX),
-        (enumeration::solve, u32::MAX),
+    let stages = [
+        (LcpSolver::Pivoting, if pivotable { pivoting_limit(size) } else { 0 }),
+        (LcpSolver::Lemke, u32::MAX),
+        (LcpSolver::Newton, u32::MAX),
+        (LcpSolver::Pgs, u32::MAX),
+        (LcpSolver::Enumeration, u32::MAX),
     ];
     let mut best: Option<Report> = None;
-    for (stage, stage_limit) in stages {
+    for (solver, stage_limit) in stages {
         let max_iterations = stage_limit.min(settings.max_iterations - used);
         if max_iterations == 0 {
             continue;
         }
-        let report = stage(problem, z, &LcpSettings { max_iterations, ..*settings }, scratch);
+        let stage = LcpSettings { solver, max_iterations, ..*settings };
+        let report = solve_by_name(problem, z, &stage, scratch);
         used += report.iterations;
         if report.status == Status::Solved {
             return Report { iterations: used, ..report };
@@ -211,9 +254,6 @@ fn fall_back<P: Complementarity>(
         |best| Report { iterations: used, ..best },
     )
 }
-
-/// A solver and its limit of iterations.
-type Stage<P> = (fn(&P, &mut [f64], &LcpSettings, &mut LcpScratch) -> Report, u32);
 
 /// Solves island by island; the residual of the whole decides.
 fn solve_islands<P: Complementarity>(

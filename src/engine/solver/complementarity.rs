@@ -65,20 +65,24 @@ pub fn solve<P: Complementarity>(
     }
 }
 
-fn solve_by_name<P: Complementarity>(
+/// Runs the solver of the settings; the residual judges its answer.
+pub(super) fn solve_by_name<P: Complementarity>(
     problem: &P,
     z: &mut [f64],
     settings: &LcpSettings,
     scratch: &mut LcpScratch,
 ) -> Report {
-    match settings.solver {
-        LcpSolver::Auto => auto_complementarity::solve(problem, z, settings, scratch),
-        LcpSolver::Lemke => lemke::solve(problem, z, settings, scratch),
-        LcpSolver::Pivoting => pivoting::solve(problem, z, settings, scratch),
-        LcpSolver::Pgs => pgs::solve(problem, z, settings, scratch),
-        LcpSolver::Newton => fischer::solve(problem, z, settings, scratch),
-        LcpSolver::Enumeration => enumeration::solve(problem, z, settings, scratch),
-    }
+    let (name, stop) = match settings.solver {
+        LcpSolver::Auto => return auto_complementarity::solve(problem, z, settings, scratch),
+        LcpSolver::Lemke => ("lemke", lemke::run(problem, z, settings, &mut scratch.lemke)),
+        LcpSolver::Pivoting => ("pivoting", pivoting::run(problem, z, settings, &mut scratch.pivoting)),
+        LcpSolver::Pgs => ("pgs", pgs::run(problem, z, settings, &mut scratch.pgs)),
+        LcpSolver::Newton => ("newton", fischer::run(problem, z, settings, &mut scratch.fischer)),
+        LcpSolver::Enumeration => {
+            ("enumeration", enumeration::run(problem, z, settings, &mut scratch.enumeration))
+        }
+    };
+    judge(problem, z, name, stop, settings.tolerance)
 }
 
 /// How a solver stopped, before anybody looked at its answer.

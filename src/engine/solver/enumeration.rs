@@ -1,8 +1,8 @@
 //! Enumeration: every combination of free rows and bounds, the last resort for small problems.
 
-use super::complementarity::{LcpScratch, LcpSettings, Stop, clamp, judge};
+use super::complementarity::{LcpSettings, Stop, clamp};
 use super::factor::Factor;
-use super::report::{Report, Status};
+use super::report::Status;
 use crate::engine::problem::complementarity::Complementarity;
 
 /// Most combinations that are tried.
@@ -26,17 +26,7 @@ enum Place {
 }
 
 /// Solves the problem by trying all combinations, or refuses where there are too many.
-pub fn solve<P: Complementarity>(
-    problem: &P,
-    z: &mut [f64],
-    settings: &LcpSettings,
-    scratch: &mut LcpScratch,
-) -> Report {
-    let stop = run(problem, z, settings, &mut scratch.enumeration);
-    judge(problem, z, "enumeration", stop, settings.tolerance)
-}
-
-fn run<P: Complementarity>(
+pub fn run<P: Complementarity>(
     problem: &P,
     z: &mut [f64],
     settings: &LcpSettings,
@@ -137,6 +127,8 @@ fn try_places<P: Complementarity>(problem: &P, scratch: &mut Scratch) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::complementarity::{LcpScratch, LcpSolver, solve};
+    use super::super::fixtures::settings;
     use super::*;
     use crate::engine::problem::boxed::BoxedProblem;
     use crate::engine::problem::lcp::LcpProblem;
@@ -148,7 +140,7 @@ mod tests {
             BoxedProblem::new(vec![-1.0, 2.0, 2.0, -1.0], vec![-3.0, -3.0], vec![0.0, 0.0], vec![2.0, 4.0])
                 .unwrap();
         let mut z = vec![0.0; 2];
-        let report = solve(&problem, &mut z, &LcpSettings::default(), &mut LcpScratch::default());
+        let report = solve(&problem, &mut z, &settings(LcpSolver::Enumeration), &mut LcpScratch::default());
         assert_eq!(report.status, Status::Solved, "{report:?} {z:?}");
     }
 
@@ -156,11 +148,14 @@ mod tests {
     fn problems_without_answer_and_large_ones_are_not_solved() {
         let scratch = &mut LcpScratch::default();
         let none = LcpProblem::new(vec![0.0], vec![-1.0]).unwrap();
-        assert_eq!(solve(&none, &mut [0.0], &LcpSettings::default(), scratch).status, Status::Inaccurate);
+        assert_eq!(
+            solve(&none, &mut [0.0], &settings(LcpSolver::Enumeration), scratch).status,
+            Status::Inaccurate
+        );
         let mut large = LcpProblem::default();
         large.reset(40);
         large.q.fill(-1.0);
-        let report = solve(&large, &mut [0.0; 40], &LcpSettings::default(), scratch);
+        let report = solve(&large, &mut [0.0; 40], &settings(LcpSolver::Enumeration), scratch);
         assert_eq!(report.status, Status::NotApplicable);
     }
 }

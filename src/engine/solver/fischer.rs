@@ -5,8 +5,8 @@
 //! `Phi = phi(z - lower, phi(upper - z, -w))`, with none `Phi = w`. A step that the merit `|Phi|^2 / 2` refuses is
 //! shortened; where Newton's direction does not descend, the gradient's is taken. [Fischer 1992; Billups 1995]
 
-use super::complementarity::{LcpScratch, LcpSettings, Stop, add_scaled, clamp, judge, largest, velocity};
-use super::report::{Report, Status};
+use super::complementarity::{LcpSettings, Stop, add_scaled, clamp, largest, velocity};
+use super::report::Status;
 use crate::engine::problem::complementarity::Complementarity;
 
 /// Rows up to which dense elimination from many starts is bearable.
@@ -35,17 +35,7 @@ pub struct Scratch {
 }
 
 /// Solves the problem from the guess in `z`, then from other starts.
-pub fn solve<P: Complementarity>(
-    problem: &P,
-    z: &mut [f64],
-    settings: &LcpSettings,
-    scratch: &mut LcpScratch,
-) -> Report {
-    let stop = run(problem, z, settings, &mut scratch.fischer);
-    judge(problem, z, "newton", stop, settings.tolerance)
-}
-
-fn run<P: Complementarity>(
+pub fn run<P: Complementarity>(
     problem: &P,
     z: &mut [f64],
     settings: &LcpSettings,
@@ -268,13 +258,16 @@ impl Random {
 
 #[cfg(test)]
 mod tests {
+    use super::super::complementarity::{LcpScratch, LcpSolver, solve};
+    use super::super::fixtures::settings;
+    use super::super::report::Report;
     use super::*;
     use crate::engine::problem::boxed::BoxedProblem;
     use crate::engine::problem::lcp::LcpProblem;
 
     fn newton<P: Complementarity>(problem: &P) -> Report {
         let mut z = vec![0.0; problem.size()];
-        solve(problem, &mut z, &LcpSettings::default(), &mut LcpScratch::default())
+        solve(problem, &mut z, &settings(LcpSolver::Newton), &mut LcpScratch::default())
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Problems for the tests of the solvers.
 
+use super::complementarity::{LcpSettings, LcpSolver};
 use super::component::Component;
 use super::split::Parts;
 use crate::engine::problem::block_matrix::Block;
@@ -61,4 +62,9 @@ pub fn impulses(part: &Component) -> Vec<f64> {
     let mut r = vec![0.0; 3 * part.contacts()];
     part.scatter(&mut r);
     r
+}
+
+/// The default settings, with a solver.
+pub fn settings(solver: LcpSolver) -> LcpSettings {
+    LcpSettings { solver, ..LcpSettings::default() }
 }

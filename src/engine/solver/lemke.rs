@@ -6,8 +6,8 @@
 //! Bounds are brought to `y >= 0`: lower bounds shift, lone upper bounds mirror, a second bound adds a row for its
 //! slack, and rows without bounds are eliminated first. [Lemke 1965; Cottle, Pang, Stone 1992, 4.4]
 
-use super::complementarity::{LcpScratch, LcpSettings, Stop, clamp, judge};
-use super::report::{Report, Status};
+use super::complementarity::{LcpSettings, Stop, clamp};
+use super::report::Status;
 use crate::engine::problem::complementarity::Complementarity;
 
 /// Part of the largest entry of the entering column below which an entry does not block.
@@ -59,17 +59,16 @@ fn substitution<P: Complementarity>(problem: &P, row: usize) -> Substitution {
 }
 
 /// Solves the problem; the guess is not used.
-#[inline]
-pub fn solve<P: Complementarity>(
+pub fn run<P: Complementarity>(
     problem: &P,
     z: &mut [f64],
     settings: &LcpSettings,
-    scratch: &mut LcpScratch,
-) -> Report {
-    let mut dictionary = Dictionary::new(problem, &mut scratch.lemke);
+    scratch: &mut Scratch,
+) -> Stop {
+    let mut dictionary = Dictionary::new(problem, scratch);
     let (status, iterations) = dictionary.run(settings.max_iterations);
     dictionary.read_answer(problem, z);
-    judge(problem, z, "lemke", Stop { status, iterations }, settings.tolerance)
+    Stop { status, iterations }
 }
 
 /// Variables: `w` are `0..rows`, `y` are `rows..2 rows`, `y0` is the last.
@@ -332,6 +331,9 @@ fn exchange_rows(entries: &mut [f64], pivot_row: &mut [f64], row: usize, column:
 
 #[cfg(test)]
 mod tests {
+    use super::super::complementarity::{LcpScratch, LcpSolver, solve};
+    use super::super::fixtures::settings;
+    use super::super::report::Report;
     use super::*;
     use crate::engine::problem::boxed::BoxedProblem;
     use crate::engine::problem::lcp::LcpProblem;
@@ -340,7 +342,7 @@ mod tests {
 
     fn lemke<P: Complementarity>(problem: &P) -> (Report, Vec<f64>) {
         let mut z = vec![0.0; problem.size()];
-        let report = solve(problem, &mut z, &LcpSettings::default(), &mut LcpScratch::default());
+        let report = solve(problem, &mut z, &settings(LcpSolver::Lemke), &mut LcpScratch::default());
         (report, z)
     }
 

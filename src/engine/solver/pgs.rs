@@ -3,8 +3,8 @@
 //! `z_i := clamp(z_i - w_i / M_ii)`. Converges for symmetric positive definite `M`. A row with a zero on the
 //! diagonal steps by the mean of the diagonal instead, which may help and is not promised to.
 
-use super::complementarity::{LcpScratch, LcpSettings, Stop, clamp, judge};
-use super::report::{Report, Status};
+use super::complementarity::{LcpSettings, Stop, clamp};
+use super::report::Status;
 use crate::engine::problem::complementarity::Complementarity;
 
 /// Part of the tolerance at which the residual seen during a sweep counts as converged.
@@ -21,18 +21,7 @@ pub struct Scratch {
 }
 
 /// Solves the problem from the guess in `z`.
-#[inline]
-pub fn solve<P: Complementarity>(
-    problem: &P,
-    z: &mut [f64],
-    settings: &LcpSettings,
-    scratch: &mut LcpScratch,
-) -> Report {
-    let stop = run(problem, z, settings, &mut scratch.pgs);
-    judge(problem, z, "pgs", stop, settings.tolerance)
-}
-
-fn run<P: Complementarity>(
+pub fn run<P: Complementarity>(
     problem: &P,
     z: &mut [f64],
     settings: &LcpSettings,
@@ -104,6 +93,8 @@ fn collect<P: Complementarity>(problem: &P, scratch: &mut Scratch) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::complementarity::{LcpScratch, LcpSolver, solve};
+    use super::super::fixtures::settings;
     use super::*;
     use crate::engine::problem::boxed::BoxedProblem;
     use crate::engine::problem::lcp::LcpProblem;
@@ -118,7 +109,7 @@ mod tests {
         )
         .unwrap();
         let mut z = vec![0.0; 3];
-        let report = solve(&problem, &mut z, &LcpSettings::default(), &mut LcpScratch::default());
+        let report = solve(&problem, &mut z, &settings(LcpSolver::Pgs), &mut LcpScratch::default());
         assert_eq!(report.status, Status::Solved);
         assert_eq!(z, [1.0, 2.5, -3.0]);
     }
@@ -127,7 +118,7 @@ mod tests {
     fn the_limit_of_sweeps_holds() {
         let problem = LcpProblem::new(vec![1.0, 0.999, 0.999, 1.0], vec![-1.0, -1.0]).unwrap();
         let mut z = vec![0.0; 2];
-        let settings = LcpSettings { max_iterations: 7, ..LcpSettings::default() };
+        let settings = LcpSettings { max_iterations: 7, ..settings(LcpSolver::Pgs) };
         let report = solve(&problem, &mut z, &settings, &mut LcpScratch::default());
         assert_eq!((report.status, report.iterations), (Status::IterationLimit, 7));
     }
@@ -135,7 +126,7 @@ mod tests {
     #[test]
     fn a_negative_diagonal_is_refused() {
         let problem = LcpProblem::new(vec![-1.0], vec![-1.0]).unwrap();
-        let report = solve(&problem, &mut [0.0], &LcpSettings::default(), &mut LcpScratch::default());
+        let report = solve(&problem, &mut [0.0], &settings(LcpSolver::Pgs), &mut LcpScratch::default());
         assert_eq!(report.status, Status::NotApplicable);
     }
 }

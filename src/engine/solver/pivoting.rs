@@ -6,9 +6,9 @@
 //! as centre `c` (proximal points), which for positive semidefinite `M` converges to an answer of the problem
 //! itself. [Judice and Pires 1994; Murty 1974; Rockafellar 1976]
 
-use super::complementarity::{LcpScratch, LcpSettings, Stop, clamp, judge, largest, velocity};
+use super::complementarity::{LcpSettings, Stop, clamp, largest, velocity};
 use super::factor::Factor;
-use super::report::{Report, Status};
+use super::report::Status;
 use crate::engine::problem::complementarity::Complementarity;
 
 /// Exchanges of whole blocks without progress before single rows are exchanged.
@@ -33,18 +33,7 @@ pub struct Scratch {
 }
 
 /// Solves the problem from the guess in `z`.
-#[inline]
-pub fn solve<P: Complementarity>(
-    problem: &P,
-    z: &mut [f64],
-    settings: &LcpSettings,
-    scratch: &mut LcpScratch,
-) -> Report {
-    let stop = run(problem, z, settings, &mut scratch.pivoting);
-    judge(problem, z, "pivoting", stop, settings.tolerance)
-}
-
-fn run<P: Complementarity>(
+pub fn run<P: Complementarity>(
     problem: &P,
     z: &mut [f64],
     settings: &LcpSettings,
@@ -235,13 +224,16 @@ fn list_free(scratch: &mut Scratch) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::complementarity::{LcpScratch, LcpSolver, solve};
+    use super::super::fixtures::settings;
+    use super::super::report::Report;
     use super::*;
     use crate::engine::problem::boxed::BoxedProblem;
     use crate::engine::problem::lcp::LcpProblem;
 
     fn pivoting<P: Complementarity>(problem: &P) -> (Report, Vec<f64>) {
         let mut z = vec![0.0; problem.size()];
-        let report = solve(problem, &mut z, &LcpSettings::default(), &mut LcpScratch::default());
+        let report = solve(problem, &mut z, &settings(LcpSolver::Pivoting), &mut LcpScratch::default());
         (report, z)
     }
 
@@ -286,7 +278,7 @@ mod tests {
     fn the_limit_of_exchanges_holds() {
         let problem =
             LcpProblem::new(vec![1.0, 2.0, 0.0, 0.0, 1.0, 2.0, 2.0, 0.0, 1.0], vec![-1.0; 3]).unwrap();
-        let settings = LcpSettings { max_iterations: 1, ..LcpSettings::default() };
+        let settings = LcpSettings { max_iterations: 1, ..settings(LcpSolver::Pivoting) };
         let report = solve(&problem, &mut [5.0, 0.0, 0.0], &settings, &mut LcpScratch::default());
         assert!(report.iterations <= 1);
     }

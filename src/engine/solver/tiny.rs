@@ -181,6 +181,8 @@ where
 {
     let Start { problem, m, q, z, settings } = start;
     let mut free = guess(q, z);
+    // Combinations that need not be tried again, a bit each.
+    let mut tried = hopeless(m);
     let mut iterations = 0;
     let tolerance = ROUND_OFF * largest(q);
     let accept = |z: &mut [f64; N], answer: [f64; N], iterations: u32| {
@@ -189,8 +191,9 @@ where
         let status = if residual <= settings.tolerance { Status::Solved } else { Status::Inaccurate };
         Report { solver: SOLVER, status, iterations, residual }
     };
-    while iterations < EXCHANGES.min(settings.max_iterations) {
+    while iterations < EXCHANGES.min(settings.max_iterations) && tried >> free & 1 == 0 {
         iterations += 1;
+        tried |= 1 << free;
         if let Some(answer) = solve_free(m, q, free) {
             let wrong = disagreeing(m, q, &answer, free, tolerance);
             if wrong == 0 {
@@ -208,6 +211,9 @@ where
         if iterations >= settings.max_iterations {
             break;
         }
+        if tried >> free & 1 == 1 {
+            continue;
+        }
         iterations += 1;
         if let Some(answer) = solve_free(m, q, free)
             && disagreeing(m, q, &answer, free, tolerance) == 0
@@ -218,6 +224,12 @@ where
     let limit = iterations >= settings.max_iterations;
     let status = if limit { Status::IterationLimit } else { Status::NumericalError };
     judge(problem, z, SOLVER, Stop { status, iterations }, settings.tolerance)
+}
+
+/// Combinations of one free row that cannot be solved, a bit each.
+#[inline(always)]
+fn hopeless<const N: usize>(m: &[[f64; N]; N]) -> u32 {
+    (0..N).fold(0, |found, row| found | u32::from(m[row][row] == 0.0) << (1 << row))
 }
 
 /// Who has an impulse in the guess, a bit each; those that move into the bound where nobody has.
