@@ -241,9 +241,9 @@ impl<S: Scalar> System<S> {
             let Some(block) = place.blocks[row] else { continue };
             let left = parts[row].transpose() * stiff;
             self.matrix.diagonal[block] += left * parts[row];
-            for column in 0..row {
-                if let Some(entry) = place.entries[row][column] {
-                    self.matrix.add(entry, &(left * parts[column]));
+            for (entry, part) in place.entries[row].iter().zip(&parts).take(row) {
+                if let Some(entry) = entry {
+                    self.matrix.add(*entry, &(left * part));
                 }
             }
         }
@@ -258,8 +258,8 @@ impl<S: Scalar> System<S> {
         }
         let compliance = self.yielding_alone(place, rows) * S::from(JOINT_COMPLIANCE);
         self.compliance[place.block] = compliance;
-        for row in 0..3 {
-            self.matrix.diagonal[place.block][(row, row)] = if held[row] { -compliance } else { -S::one() };
+        for (row, is_held) in held.into_iter().enumerate() {
+            self.matrix.diagonal[place.block][(row, row)] = if is_held { -compliance } else { -S::one() };
         }
     }
 
