@@ -8,8 +8,7 @@
 //! so that its impact speed is exact.
 
 use super::{IslandStep, Rebound, largest, record_impulse, time_of_impact};
-use crate::engine::contact::frame::local_frame;
-use crate::engine::contact::{Impulse, Touch, near, pose};
+use crate::engine::contact::{Impulse, Touch, local_frame, near};
 use crate::engine::law::continuous::anchor::{Anchor, Pull};
 use crate::engine::law::continuous::{Approach, Compliance, ContinuousLaw, Impact};
 use crate::engine::scalar::{Scalar, length};
@@ -61,6 +60,8 @@ struct Press<S> {
     /// Place in [`State::compressions`].
     place: usize,
     touching: bool,
+    /// Normal at the start.
+    normal: Vector3<S>,
     /// Depth at the start.
     depth: S,
     /// Velocity of the gap for a unit impulse.
@@ -231,6 +232,7 @@ fn press<S: Solvable>(
         compliance,
         place,
         touching: step.state.compressions[place].touching,
+        normal: touch.normal,
         depth: -touch.gap,
         mobility: touch.mobility_along(step.state, &step.workspace.mobility, &touch.normal),
         force: S::zero(),
@@ -376,18 +378,10 @@ fn move_along<S: Solvable>(step: &IslandStep<'_, S>, press: &mut Press<S>, dt: S
         carrier.arm_after = node.position + end.arm - body.position;
         way -= body.position - step.state.nodes[carrier.node].position;
         way -= step.workspace.turns[carrier.rotation].mean.cross(&carrier.lever()) * dt;
-        let start = near_before(step, touch);
-        let midway = start + end.normal;
+        let midway = press.normal + end.normal;
         touch.normal = midway / length(&midway);
     }
     (way - touch.normal * touch.normal.dot(&way), -end.gap)
-}
-
-/// Normal at the start of the interval, on a surface that a body carries.
-fn near_before<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>) -> Vector3<S> {
-    let body = touch.carrier.map(|carrier| pose(step.system, step.state, carrier.node));
-    let node = pose(step.system, step.state, touch.node);
-    near(step.system, &node, body.as_ref(), touch.contact, touch.point).normal
 }
 
 /// The spring to the anchor over an interval of the given mean depth.
