@@ -33,6 +33,9 @@ const MAX_SWEEPS: usize = 50;
 /// Relative change of the forces at which they are found.
 const FOUND: f64 = 1e-14;
 
+/// Part of the force that would stop a contact within an interval below which a force is small.
+const MATTERS: f64 = 1e-3;
+
 /// A touch slower than this part of the speed that its load will give it begins at rest.
 const AT_REST: f64 = 0.01;
 
@@ -86,11 +89,11 @@ impl<S: Scalar> ContinuousScratch<S> {
     /// Room for steps of `system`.
     pub fn new(system: &System) -> ContinuousScratch<S> {
         let points = system.compressions();
-        let (nodes, rotations) = if points == 0 { (0, 0) } else { (system.nodes.len(), system.nodes.len()) };
+        let nodes = if points == 0 { 0 } else { system.nodes.len() };
         ContinuousScratch {
             presses: Vec::with_capacity(points),
             acceleration: vec![Vector3::zeros(); nodes],
-            torque: vec![Vector3::zeros(); rotations],
+            torque: vec![Vector3::zeros(); nodes],
             rates: vec![S::zero(); nodes],
         }
     }
@@ -323,9 +326,9 @@ fn find_forces<S: Solvable>(step: &mut IslandStep<'_, S>, presses: &mut [Press<S
         size = 0.0;
         for press in presses.iter_mut().filter(|press| press.touching) {
             change = change.max(improve(step, press, dt));
-            // What does not change the speed is not worth a sweep.
+            // Forces that hardly change the speed, as where a contact opens, need not have all digits.
             let stopping = press.touch.normal_velocity.value().abs() / (press.mobility * dt).value();
-            size = size.max(press.force.value()).max(stopping);
+            size = size.max(press.force.value()).max(MATTERS * stopping);
         }
         // Round-off of the depths may keep forces from settling further.
         if change <= FOUND * size || (change >= 0.5 * last && change <= size * f64::EPSILON.sqrt()) {
@@ -412,7 +415,10 @@ fn next_touch<S: Solvable>(step: &IslandStep<'_, S>, presses: &[Press<S>], dt: S
         let is_close = press.touch.gap.value() <= CLOSE * step.touching_distance(&press.touch);
         first = Some(if is_free || is_close { time } else { time * S::from(CAREFUL) });
     }
-    first.map(|time| if time.value() < AT_ONCE { S::from(AT_ONCE) } else { time })
+    match first {
+        Some(time) if time.value() < AT_ONCE => (AT_ONCE < dt.value()).then(|| S::from(AT_ONCE)),
+        found => found,
+    }
 }
 
 /// Books what the contacts did over `dt`.
