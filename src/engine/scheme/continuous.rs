@@ -279,8 +279,10 @@ fn shortest_interval<S: Solvable>(step: &mut IslandStep<'_, S>, presses: &[Press
         let speed = press.touch.normal_velocity;
         let acceleration = press.touch.normal.dot(&step.relative_acceleration(&press.touch));
         let size = |x: S| if x.value() < 0.0 { -x } else { x };
+        // A power of round-off is not small any more.
+        let is_deep = press.depth.value() > step.touching_distance(&press.touch);
         let approach = Approach {
-            depth: press.depth,
+            depth: if is_deep { press.depth } else { S::zero() },
             speed: size(speed),
             acceleration: size(acceleration),
             mobility: press.mobility,
