@@ -256,11 +256,8 @@ fn friction_by_an_anchor_holds_and_slides() {
         assert_eq!(run.state.contacts[0].mode, ContactMode::Slip, "{law:?}");
         let friction = run.state.contacts[0].tangential_impulse[0];
         assert!((friction + 3e-3).abs() < 1e-9, "{law:?} {friction}");
-        assert!(
-            (run.state.nodes[0].velocity[0] - 4.0).abs() < 1e-2,
-            "{law:?} {}",
-            run.state.nodes[0].velocity
-        );
+        let velocity = run.state.nodes[0].velocity[0];
+        assert!((velocity - 4.0).abs() < 2e-2, "{law:?} {velocity}");
         assert!((run.state.contacts[0].slip - run.state.nodes[0].velocity[0]).abs() < 1e-12);
     }
 }

@@ -28,7 +28,7 @@ pub const LAWS: [Law; 4] = [
     Law { key: "schmucker", parameters: "stiffness = 1e8", line: line("Schmucker", PURPLE) },
 ];
 
-const GIVEN: Line = Line { name: "given = effective", tint: GREY, width: 1.0 };
+const GIVEN: Line = Line { name: "given", tint: GREY, width: 1.0 };
 
 /// Rebound over impact speed of every law, by coefficient of restitution.
 pub struct Report {

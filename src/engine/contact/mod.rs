@@ -1,10 +1,11 @@
 //! From geometry to the contact problem: where pairs stand, local frames, the Delassus operator.
 
 mod delassus;
-pub(super) mod frame;
+mod frame;
 mod jacobian;
 
 pub use delassus::{Bodies, assemble, scales};
+pub use frame::local_frame;
 pub use jacobian::Jacobian;
 
 use super::geometry::{NodeShape, Pose, Proximity, SurfaceShape, proximity, sphere_plane};

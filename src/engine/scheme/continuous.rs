@@ -8,8 +8,7 @@
 //! so that its impact speed is exact.
 
 use super::{IslandStep, Rebound, largest, linked, record_impulse, time_of_impact};
-use crate::engine::contact::frame::local_frame;
-use crate::engine::contact::{Impulse, Touch, near, pose};
+use crate::engine::contact::{Impulse, Touch, local_frame, near};
 use crate::engine::law::continuous::anchor::{Anchor, Pull};
 use crate::engine::law::continuous::{Approach, Compliance, ContinuousLaw, Impact};
 use crate::engine::scalar::{Scalar, length};
@@ -33,6 +32,9 @@ const MAX_SWEEPS: usize = 50;
 
 /// Relative change of the forces at which they are found.
 const FOUND: f64 = 1e-14;
+
+/// Part of the force that would stop a contact within an interval below which a force is small.
+const MATTERS: f64 = 1e-3;
 
 /// A touch slower than this part of the speed that its load will give it begins at rest.
 const AT_REST: f64 = 0.01;
@@ -61,6 +63,8 @@ struct Press<S> {
     /// Place in [`State::compressions`].
     place: usize,
     touching: bool,
+    /// Normal at the start.
+    normal: Vector3<S>,
     /// Depth at the start.
     depth: S,
     /// Velocity of the gap for a unit impulse.
@@ -85,11 +89,11 @@ impl<S: Scalar> ContinuousScratch<S> {
     /// Room for steps of `system`.
     pub fn new(system: &System) -> ContinuousScratch<S> {
         let points = system.compressions();
-        let (nodes, rotations) = if points == 0 { (0, 0) } else { (system.nodes.len(), system.nodes.len()) };
+        let nodes = if points == 0 { 0 } else { system.nodes.len() };
         ContinuousScratch {
             presses: Vec::with_capacity(points),
             acceleration: vec![Vector3::zeros(); nodes],
-            torque: vec![Vector3::zeros(); rotations],
+            torque: vec![Vector3::zeros(); nodes],
             rates: vec![S::zero(); nodes],
         }
     }
@@ -234,6 +238,7 @@ fn press<S: Solvable>(
         compliance,
         place,
         touching: step.state.compressions[place].touching,
+        normal: touch.normal,
         depth: -touch.gap,
         mobility: touch.mobility_along(step.state, &step.workspace.mobility, &touch.normal),
         force: S::zero(),
@@ -277,8 +282,10 @@ fn shortest_interval<S: Solvable>(step: &mut IslandStep<'_, S>, presses: &[Press
         let speed = press.touch.normal_velocity;
         let acceleration = press.touch.normal.dot(&step.relative_acceleration(&press.touch));
         let size = |x: S| if x.value() < 0.0 { -x } else { x };
+        // A power of round-off is not small any more.
+        let is_deep = press.depth.value() > step.touching_distance(&press.touch);
         let approach = Approach {
-            depth: press.depth,
+            depth: if is_deep { press.depth } else { S::zero() },
             speed: size(speed),
             acceleration: size(acceleration),
             mobility: press.mobility,
@@ -324,9 +331,9 @@ fn find_forces<S: Solvable>(step: &mut IslandStep<'_, S>, presses: &mut [Press<S
         size = 0.0;
         for press in presses.iter_mut().filter(|press| press.touching) {
             change = change.max(improve(step, press, dt));
-            // What does not change the speed is not worth a sweep.
+            // Forces that hardly change the speed, as where a contact opens, need not have all digits.
             let stopping = press.touch.normal_velocity.value().abs() / (press.mobility * dt).value();
-            size = size.max(press.force.value()).max(stopping);
+            size = size.max(press.force.value()).max(MATTERS * stopping);
         }
         // Round-off of the depths may keep forces from settling further.
         if change <= FOUND * size || (change >= 0.5 * last && change <= size * f64::EPSILON.sqrt()) {
@@ -379,18 +386,10 @@ fn move_along<S: Solvable>(step: &IslandStep<'_, S>, press: &mut Press<S>, dt: S
         carrier.arm_after = node.position + end.arm - body.position;
         way -= body.position - step.state.nodes[carrier.node].position;
         way -= step.workspace.turns[carrier.rotation].mean.cross(&carrier.lever()) * dt;
-        let start = near_before(step, touch);
-        let midway = start + end.normal;
+        let midway = press.normal + end.normal;
         touch.normal = midway / length(&midway);
     }
     (way - touch.normal * touch.normal.dot(&way), -end.gap)
-}
-
-/// Normal at the start of the interval, on a surface that a body carries.
-fn near_before<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>) -> Vector3<S> {
-    let body = touch.carrier.map(|carrier| pose(step.system, step.state, carrier.node));
-    let node = pose(step.system, step.state, touch.node);
-    near(step.system, &node, body.as_ref(), touch.contact, touch.point).normal
 }
 
 /// The spring to the anchor over an interval of the given mean depth.
@@ -421,7 +420,10 @@ fn next_touch<S: Solvable>(step: &IslandStep<'_, S>, presses: &[Press<S>], dt: S
         let is_close = press.touch.gap.value() <= CLOSE * step.touching_distance(&press.touch);
         first = Some(if is_free || is_close { time } else { time * S::from(CAREFUL) });
     }
-    first.map(|time| if time.value() < AT_ONCE { S::from(AT_ONCE) } else { time })
+    match first {
+        Some(time) if time.value() < AT_ONCE => (AT_ONCE < dt.value()).then(|| S::from(AT_ONCE)),
+        found => found,
+    }
 }
 
 /// Books what the contacts did over `dt`.

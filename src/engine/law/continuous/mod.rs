@@ -151,6 +151,10 @@ impl ContinuousLaw {
         let speed = (to - from) / dt;
         let mean = match self.damper(impact) {
             Damper::Viscous(damping) => {
+                let ends = [from, to].map(|depth| self.spring().force(depth) + damping * speed);
+                if ends[0].value() > 0.0 && ends[1].value() < 0.0 {
+                    return pushing_part(ends, damping / dt, elastic.slope);
+                }
                 MeanForce { force: elastic.force + damping * speed, slope: elastic.slope + damping / dt }
             }
             Damper::Hysteretic(factor) => {
@@ -240,6 +244,13 @@ impl ContinuousLaw {
         let depth = (acceleration / (mobility * S::from(spring.stiffness))).powf(1.0 / spring.exponent);
         (acceleration * depth).sqrt()
     }
+}
+
+/// Mean of the part that pushes of a force that falls below zero; both ends grow by `growth` with the depth at the
+/// end, and the second one by twice `slope` besides.
+fn pushing_part<S: Scalar>([first, last]: [S; 2], growth: S, slope: S) -> MeanForce<S> {
+    let part = first / (first - last);
+    MeanForce { force: first * part * S::from(0.5), slope: part * growth + part * part * slope }
 }
 
 impl Compliance {
