@@ -243,10 +243,16 @@ pub fn slip_end<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
         let contact = workspace.active.len() + place;
         let friction = step.system.ties.joints[linkage.joints[rubbing.joint]].rubs()?;
         let speed = speed(&rubbing.before);
-        if !rubbing.slides || speed.value() <= friction.threshold {
+        if speed.value() == 0.0 {
             continue;
         }
         let direction = rubbing.before.map(|component| component / speed);
+        let along = |vector: &[S; 2]| (direction[0] * vector[0] + direction[1] * vector[1]).value();
+        // What is slow enough to be held may be stopped at any time, unless friction would push it on.
+        let held = speed.value() <= friction.threshold && along(&rubbing.impulse) <= 0.0;
+        if held || along(&rubbing.after) > 0.0 {
+            continue;
+        }
         // What the joint would do if friction went on to act against the sliding at the start.
         let scale = workspace.scales[contact];
         let block = workspace.problem.contacts.w.diagonal(contact);

@@ -437,11 +437,39 @@ pub fn record<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
             acting.angular_velocity = (before + turns[rotation].end) * half;
         }
     }
+    let lost = work_of_rows(step, linkage, index);
+    step.state.step.dissipated -= lost;
     joint_friction::record(step, index, dt);
     let acting = &step.workspace.linkages[index].acting;
     let lost = linkage.damping_power(&step.system.ties, &step.state.parameters, acting) * dt;
     step.state.step.dissipated += lost;
     step.state.step.dissipated_by_damping += lost;
+}
+
+/// Work of the joints' impulses on the mean velocities in `acting`, but for that of motors. It is what the rows, held at
+/// the end of the interval, leave in its mean.
+fn work_of_rows<S: Solvable>(step: &IslandStep<'_, S>, linkage: &Linkage, index: usize) -> S {
+    let Scratch { acting, proposed, .. } = &step.workspace.linkages[index];
+    let mut work = S::zero();
+    for joint in 0..linkage.joints.len() {
+        let entry = &step.system.ties.joints[linkage.joints[joint]];
+        let Some(placed) = linkage.place_joint(&step.system.ties, joint, acting) else { continue };
+        let [moves, turns] = &linkage.joint_places[joint];
+        let driven = entry.motor.is_some();
+        let blocks = [
+            (moves, entry.translation_rows(&placed), driven && !entry.has_angle()),
+            (turns, entry.rotation_rows(&placed), driven && entry.has_angle()),
+        ];
+        for (place, rows, driven) in blocks {
+            let Some(place) = place else { continue };
+            let mut seen = rows.velocity(place, acting);
+            if driven {
+                seen[2] = S::zero();
+            }
+            work -= seen.dot(&proposed[place.block]);
+        }
+    }
+    work
 }
 
 /// Takes the errors of the joints out of the positions that were reached.
