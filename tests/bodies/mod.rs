@@ -183,6 +183,29 @@ impl Scene {
         self.ties.joints.len() - 1
     }
 
+    /// Adds a joint that keeps the distance of two anchors as it is.
+    pub fn rigid_rod(&mut self, ends: [Anchor; 2]) -> usize {
+        let [one, other] = ends.map(|end| self.in_world(&end));
+        let kind = JointKind::Distance { length: (other - one).norm() };
+        let ends = ends.map(|anchor| JointEnd { anchor, frame: Orientation::identity() });
+        self.ties.joints.push(Joint { kind, ends, motor: None, friction: None });
+        self.state.joints.push(JointState::new());
+        self.ties.joints.len() - 1
+    }
+
+    /// Leans upright cranks of a parallelogram, on pins on the x axis, by an angle about y, and moves the coupler along.
+    pub fn lean_cranks(&mut self, cranks: &[usize], coupler: usize, angle: f64, length: f64) {
+        let turn = Orientation::from_turn(&(Vector3::y() * angle));
+        for &crank in cranks {
+            let rotation = self.nodes[crank].rotation.expect("a crank turns");
+            self.state.rotations[rotation].orientation = turn;
+            let centre = &mut self.state.nodes[crank].position;
+            *centre += turn.to_world(&(Vector3::z() * 0.5 * length)) - Vector3::z() * 0.5 * length;
+        }
+        let (sine, cosine) = angle.sin_cos();
+        self.state.nodes[coupler].position += Vector3::new(sine, 0.0, cosine - 1.0) * length;
+    }
+
     /// Drives a joint.
     pub fn drive(&mut self, joint: usize, drive: Drive, profile: Profile) {
         if let Profile::Input(_) = profile {
@@ -444,6 +467,8 @@ fn knobs<S: Scalar>(state: &mut State<S>, closed: bool) -> Vec<&mut S> {
     let parameters = &mut state.parameters;
     knobs.extend(parameters.mass.iter_mut().chain(parameters.inertia.iter_mut().flatten()));
     knobs.extend(parameters.restitution.iter_mut().chain(&mut parameters.mu));
+    knobs.extend(parameters.stiffness.iter_mut().chain(&mut parameters.damping));
+    knobs.extend(state.drives.iter_mut().flat_map(|drive| drive.value.iter_mut()));
     knobs.retain(|knob| knob.value().is_finite());
     knobs
 }
@@ -463,6 +488,11 @@ fn results<S: Scalar>(state: &State<S>) -> Vec<S> {
     for contact in &state.contacts {
         results.push(contact.normal_impulse);
         results.extend(contact.tangential_impulse.iter().copied());
+    }
+    for joint in &state.joints {
+        results.extend([joint.angle, joint.distance]);
+        results.extend(joint.impulse.iter().chain(joint.moment.iter()).copied());
+        results.extend(joint.friction.into_iter().chain(joint.loads));
     }
     results.push(state.step.dissipated);
     results

@@ -75,6 +75,12 @@ pub struct Scratch<S: Scalar> {
     pub applied: Vec<Vector3<S>>,
     /// Velocities that joints hold their rows to, by block.
     pub held: Vec<Vector3<S>>,
+    /// What is done to the nodes besides joints and contact, by block: the right side that springs make.
+    pub loads: Vec<Vector3<S>>,
+    /// Change of the velocities from free motion that the ends were moved by.
+    pub change: Vec<Vector3<S>>,
+    /// The part of it by which bodies spin faster or slower because they have turned further.
+    pub gyration: Vec<Vector3<S>>,
     /// The interval for which `free` holds.
     pub free_over: Option<S>,
     /// What springs and joints do over it without contact.
@@ -86,6 +92,8 @@ pub struct Scratch<S: Scalar> {
     /// What contacts push, three directions each, and where each begins.
     pub sides: Vec<Matrix3<S>>,
     pub side_starts: Vec<(usize, usize)>,
+    /// What contacts, and joints that rub, yield in addition, in the scaled unknowns of the contact problem.
+    pub softness: Vec<S>,
     /// Joints that rub.
     pub rubbing: Vec<Rubbing<S>>,
 }
@@ -364,12 +372,16 @@ impl<S: Scalar> Scratch<S> {
             ends: vec![still; nodes],
             applied: vec![Vector3::zeros(); nodes],
             held: vec![Vector3::zeros(); linkage.pattern.size()],
+            loads: vec![Vector3::zeros(); linkage.pattern.size()],
+            change: vec![Vector3::zeros(); linkage.pattern.size()],
+            gyration: vec![Vector3::zeros(); linkage.pattern.size()],
             free_over: None,
             free: vec![Vector3::zeros(); linkage.pattern.size()],
             proposed: vec![Vector3::zeros(); linkage.pattern.size()],
             yielding: Vec::new(),
             sides: Vec::new(),
             side_starts: Vec::new(),
+            softness: Vec::new(),
             rubbing: Vec::with_capacity(linkage.rubbing.len()),
         }
     }

@@ -53,6 +53,11 @@ impl<S: Scalar> Rows<S> {
         }
     }
 
+    /// Number of rows that see anything; at least one.
+    pub fn count(&self) -> S {
+        S::from((0..3).filter(|&row| self.has(row)).count().max(1) as f64)
+    }
+
     /// Whether a row sees anything.
     pub fn has(&self, row: usize) -> bool {
         self.parts.iter().any(|part| part.row(row).iter().any(|entry| entry.value() != 0.0))

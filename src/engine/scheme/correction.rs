@@ -99,9 +99,18 @@ fn refresh<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) -> f64 {
 
 /// How far a contact opens for a unit of `x`.
 fn compliance<S: Solvable>(step: &mut IslandStep<'_, S>, place: usize) -> S {
-    if linked::yields(step, Placing::Present) {
-        return linked::compliance(step, place);
+    let alone = compliance_alone(step, place);
+    if !linked::yields(step, Placing::Present) {
+        return alone;
     }
+    // What joints hold cannot be moved, and need not be moved far in trying.
+    let least = alone * S::from(linked::SOFTNESS);
+    let linked = linked::compliance(step, place);
+    if linked.value() > least.value() { linked } else { least }
+}
+
+/// The same without springs and joints.
+fn compliance_alone<S: Solvable>(step: &IslandStep<'_, S>, place: usize) -> S {
     let touch = &step.workspace.touches[place];
     touch.mobility_along(step.state, &step.workspace.mobility, &touch.normal)
 }

@@ -19,10 +19,6 @@ const PASSES: u32 = 50;
 const LEAST_PASSES: u32 = 4;
 /// Relative change of a bound that counts as settled.
 const SETTLED: f64 = 1e-12;
-/// Part of what its ends yield alone below which a joint cannot slide by friction, and the compliance that then says
-/// which way friction acts.
-const HELD: f64 = 1e-6;
-const HELD_COMPLIANCE: f64 = 1e-3;
 /// Ends of sliding that are closer to an end of the interval than this part of it are not worth a cut.
 const NEGLIGIBLE: f64 = 1e-9;
 
@@ -36,7 +32,6 @@ pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
         let scratch = &step.workspace.linkages[index];
         let (Some(friction), Some(place)) = (entry.rubs(), linkage.joint_places[joint][0]) else { continue };
         let Some(here) = linkage.place_joint(&step.system.ties, joint, &scratch.acting) else { continue };
-        let Some(there) = linkage.place_joint(&step.system.ties, joint, &scratch.ends) else { continue };
         let rows = entry.sliding_rows(friction, &here);
         let before = rows.velocity_of(&place, |node| {
             let node = step.island.nodes[node];
@@ -44,13 +39,7 @@ pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
             let spin = turning.map(|rotation| step.state.rotations[rotation].angular_velocity);
             (step.state.nodes[node].velocity, spin.unwrap_or_else(Vector3::zeros))
         });
-        let free = entry.sliding_rows(friction, &there).velocity_of(&place, |node| {
-            let node = step.island.nodes[node];
-            let turning = step.system.nodes[node].rotation;
-            let spin = turning.map(|rotation| step.workspace.turns[rotation].end);
-            (step.workspace.velocity[node], spin.unwrap_or_else(Vector3::zeros))
-        });
-        let [before, free] = [before, free].map(|seen| [seen[1], seen[2]]);
+        let before = [before[1], before[2]];
         let state = &step.state.joints[linkage.joints[joint]];
         let slides = speed(&before).value() > friction.threshold;
         let mu = coefficient(friction, slides);
@@ -60,14 +49,34 @@ pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
             rows,
             axis: here.axis(),
             before,
-            free,
-            after: free,
+            free: before,
+            after: before,
             slides,
             bound: (state.loads[0] + state.loads[1]) * dt * S::from(mu),
             impulse: state.friction.map(|force| force * dt),
             normals: state.loads.map(|load| load * dt),
         };
         step.workspace.linkages[index].rubbing.push(rubbing);
+    }
+}
+
+/// Looks at the sliding velocities that the proposal ends with, without friction and contact.
+pub fn look<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let Some(index) = step.island.linkage else { return };
+    let linkage = &step.system.linkages[index];
+    for place in 0..step.workspace.linkages[index].rubbing.len() {
+        let scratch = &step.workspace.linkages[index];
+        let rubbing = &scratch.rubbing[place];
+        let entry = &step.system.ties.joints[linkage.joints[rubbing.joint]];
+        let there = linkage.place_joint(&step.system.ties, rubbing.joint, &scratch.ends);
+        let (Some(friction), Some(there)) = (entry.rubs(), there) else { continue };
+        let free = entry.sliding_rows(friction, &there).velocity_of(&rubbing.place, |node| {
+            let node = step.island.nodes[node];
+            let turning = step.system.nodes[node].rotation;
+            let spin = turning.map(|rotation| step.workspace.turns[rotation].end);
+            (step.workspace.velocity[node], spin.unwrap_or_else(Vector3::zeros))
+        });
+        step.workspace.linkages[index].rubbing[place].free = [free[1], free[2]];
     }
 }
 
@@ -79,29 +88,18 @@ fn speed<S: Scalar>([around, along]: &[S; 2]) -> S {
     (*around * *around + *along * *along).sqrt()
 }
 
-/// Scale of a joint in the contact problem, that yields by `yielding` to its friction, and by `alone` if nothing else
-/// held its ends. Also whether it is held.
-pub fn scale<S: Scalar>(rubbing: &Rubbing<S>, yielding: S, alone: S) -> (S, bool) {
-    let rows = (1..3).filter(|&row| rubbing.rows.has(row)).count().max(1) as f64;
-    let held = yielding.value() <= HELD * alone.value();
-    let size = if held { alone } else { yielding };
-    if size.value() > 0.0 { ((S::from(rows) / size).sqrt(), held) } else { (S::one(), true) }
-}
-
 /// Completes the scaled block of a joint: what has no row is by itself.
-pub fn complete<S: Scalar>(rubbing: &Rubbing<S>, block: &mut Block<S>, held: bool) {
+pub fn complete<S: Scalar>(rubbing: &Rubbing<S>, block: &mut Block<S>) {
     block[0][0] = S::one();
     for row in 1..3 {
         if !rubbing.rows.has(row) {
             block[row][row] = S::one();
-        } else if held {
-            block[row][row] += S::from(HELD_COMPLIANCE);
         }
     }
 }
 
-/// Writes bounds and velocities of the joints that rub, and where the solver starts if it is to.
-pub fn write<S: Solvable>(step: &mut IslandStep<'_, S>, guess: bool) {
+/// Writes bounds and velocities of the joints that rub.
+pub fn write<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let Some(index) = step.island.linkage else { return };
     let workspace = &mut *step.workspace;
     let first = workspace.active.len();
@@ -113,11 +111,19 @@ pub fn write<S: Solvable>(step: &mut IslandStep<'_, S>, guess: bool) {
         contacts.q[3 * contact] = -rubbing.bound / scale;
         contacts.q[3 * contact + 1] = rubbing.free[0] * scale;
         contacts.q[3 * contact + 2] = rubbing.free[1] * scale;
-        if guess {
-            let impulse = [rubbing.bound, rubbing.impulse[0], rubbing.impulse[1]];
-            for (row, impulse) in impulse.into_iter().enumerate() {
-                workspace.unknowns[3 * contact + row] = S::from((impulse / scale).value());
-            }
+    }
+}
+
+/// Lets the solver start from the friction of the last interval.
+pub fn guess<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let Some(index) = step.island.linkage else { return };
+    let workspace = &mut *step.workspace;
+    let first = workspace.active.len();
+    for (place, rubbing) in workspace.linkages[index].rubbing.iter().enumerate() {
+        let contact = first + place;
+        let impulse = [rubbing.bound, rubbing.impulse[0], rubbing.impulse[1]];
+        for (row, impulse) in impulse.into_iter().enumerate() {
+            workspace.unknowns[3 * contact + row] = S::from((impulse / workspace.scales[contact]).value());
         }
     }
 }
@@ -129,7 +135,6 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32) -> bool {
         return false;
     }
     read(step, index);
-    step.read_impulses();
     linked::respond(step);
     let mut again = pass + 1 < LEAST_PASSES;
     let mut unsettled = 0.0_f64;
@@ -243,10 +248,16 @@ pub fn slip_end<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
         let contact = workspace.active.len() + place;
         let friction = step.system.ties.joints[linkage.joints[rubbing.joint]].rubs()?;
         let speed = speed(&rubbing.before);
-        if !rubbing.slides || speed.value() <= friction.threshold {
+        if speed.value() == 0.0 {
             continue;
         }
         let direction = rubbing.before.map(|component| component / speed);
+        let along = |vector: &[S; 2]| (direction[0] * vector[0] + direction[1] * vector[1]).value();
+        // What is slow enough to be held may be stopped at any time, unless friction would push it on.
+        let held = speed.value() <= friction.threshold && along(&rubbing.impulse) <= 0.0;
+        if held || along(&rubbing.after) > 0.0 {
+            continue;
+        }
         // What the joint would do if friction went on to act against the sliding at the start.
         let scale = workspace.scales[contact];
         let block = workspace.problem.contacts.w.diagonal(contact);

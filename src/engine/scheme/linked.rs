@@ -5,13 +5,14 @@
 //! before. What is left of the joints' errors is taken out at position level.
 
 use super::{IslandStep, Placing, correction, joint_friction, largest};
-use crate::engine::contact::{Touch, pose};
+use crate::engine::contact::{self, Bodies, Touch, pose};
 use crate::engine::law::joint_friction::Wrench;
 use crate::engine::linkage::motor::{Demand, Moment};
 use crate::engine::linkage::{
     Configuration, JointKind, JointPlace, Linkage, Rubbing, Scratch, Stiffening, cross_matrix, spring_energy,
 };
 use crate::engine::problem::block_matrix::Block;
+use crate::engine::rotation::{angular_momentum, spin};
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
 use crate::engine::state::State;
@@ -21,6 +22,11 @@ use nalgebra::{Matrix3, Vector3};
 
 /// Solutions for the rows of joints, each with the end of the interval from the one before.
 const SWEEPS: usize = 3;
+/// Passes of a contact problem with joints: the first two move the ends, the last one is without softness.
+const PASSES: u32 = 3;
+/// What contacts, and joints that rub, yield in addition, as a part of what they would without joints: where joints
+/// hold them they would not yield at all.
+pub const SOFTNESS: f64 = 1e-6;
 /// Displacements that take out the errors of joints; each leaves the square of the one before.
 const ROUNDS: usize = 4;
 /// Errors of joints that are left alone, as a part of the size of the positions.
@@ -83,28 +89,97 @@ fn solve_free<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
         }
         motion.add_springs(linkage, &step.system.ties, parameters, acting, stiffening);
     }
-    if !linkage.has_joints() {
-        scratch.motion.factor(linkage);
-        scratch.motion.solve(linkage);
-    } else {
-        let moment = moment(step, dt);
-        write_joints(step, linkage, index, &moment);
-        let sweeps = if dt.value() > 0.0 { SWEEPS } else { 1 };
-        let mut left = 0.0;
-        for sweep in 0..sweeps {
-            if sweep > 0 {
-                move_ends(step, linkage, index, dt);
-            }
-            see_ends(step, linkage, index);
-            let system = &mut step.workspace.linkages[index].motion;
-            system.factor(linkage);
-            left = system.solve(linkage);
+    scratch.loads.copy_from_slice(&scratch.motion.right);
+    scratch.gyration.fill(Vector3::zeros());
+    let moment = moment(step, dt);
+    write_joints(step, linkage, index, &moment);
+    let system = &mut step.workspace.linkages[index].motion;
+    system.factor(linkage);
+    let sweeps = if dt.value() > 0.0 && (linkage.has_joints() || tumbles(step)) { SWEEPS } else { 1 };
+    let mut left = 0.0;
+    for sweep in 0..sweeps {
+        if sweep > 0 {
+            let Scratch { motion, change, .. } = &mut step.workspace.linkages[index];
+            change.copy_from_slice(&motion.solution);
+            move_ends(step, linkage, index, dt);
         }
-        step.state.step.residual = step.state.step.residual.max(left);
+        left = solve_for_ends(step, linkage, index);
     }
+    step.state.step.residual = step.state.step.residual.max(left);
     let Scratch { motion, free, free_over, .. } = &mut step.workspace.linkages[index];
     free.copy_from_slice(&motion.solution);
     *free_over = Some(dt);
+}
+
+/// Whether a body of the island spins faster or slower when it turns.
+fn tumbles<S: Solvable>(step: &IslandStep<'_, S>) -> bool {
+    let rotations = step.island.nodes.iter().filter_map(|&node| step.system.nodes[node].rotation);
+    rotations.into_iter().any(|rotation| is_uneven(&step.state.parameters.inertia[rotation]))
+}
+
+fn is_uneven<S: Scalar>(inertia: &Vector3<S>) -> bool {
+    let [x, y, z] = [0, 1, 2].map(|axis| inertia[axis].value());
+    (x != y || y != z) && (x + y + z).is_finite()
+}
+
+/// Solves for rows as they are at the ends of the interval. Returns what is left.
+fn solve_for_ends<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) -> f64 {
+    let Workspace { linkages, turns, .. } = &mut *step.workspace;
+    let Scratch { motion, loads, gyration, .. } = &mut linkages[index];
+    motion.right.copy_from_slice(loads);
+    for place in &linkage.places {
+        if let (Some(block), Some(rotation)) = (place.angular, step.system.nodes[place.node].rotation) {
+            let inertia = &step.state.parameters.inertia[rotation];
+            if is_uneven(inertia) {
+                motion.right[block] += angular_momentum(&turns[rotation].acting, inertia, &gyration[block]);
+            }
+        }
+    }
+    see_ends(step, linkage, index);
+    step.workspace.linkages[index].motion.solve(linkage)
+}
+
+/// After pass `pass` of the contact problem: lets joints hold what nodes do at the ends with the impulses found, and
+/// takes out of these what contacts yield in addition, while there is another pass, at least for this. Returns whether
+/// there is.
+pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S, again: bool) -> bool {
+    if !step.is_jointed() || !(again || pass + 1 < PASSES) {
+        return again;
+    }
+    let (linkage, index) = linkage_of(step);
+    respond(step);
+    if dt.value() > 0.0 {
+        let Scratch { motion, free, change, proposed, free_over, .. } = &mut step.workspace.linkages[index];
+        for block in 0..free.len() {
+            change[block] = free[block] + motion.solution[block];
+            proposed[block] = -free[block];
+        }
+        *free_over = None;
+        add(step, linkage, index);
+        move_ends(step, linkage, index, dt);
+        solve_for_ends(step, linkage, index);
+        let Scratch { motion, free, proposed, .. } = &mut step.workspace.linkages[index];
+        free.copy_from_slice(&motion.solution);
+        proposed.copy_from_slice(free);
+        add(step, linkage, index);
+    }
+    true
+}
+
+/// Relaxes what contacts yield in addition at the impulses of the pass before, if these were found for the same ends.
+pub fn relax<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32) {
+    if !step.is_jointed() || pass + 1 < PASSES {
+        return;
+    }
+    let (_, index) = linkage_of(step);
+    let Workspace { problem, unknowns, linkages, active, .. } = &mut *step.workspace;
+    for (contact, &softness) in linkages[index].softness.iter().enumerate() {
+        // The normal row of a joint that rubs is not soft.
+        let first = 3 * contact + usize::from(contact >= active.len());
+        for row in first..3 * contact + 3 {
+            problem.contacts.q[row] -= softness * unknowns[row];
+        }
+    }
 }
 
 /// Where nodes are when springs and joints act, and at the end, in free motion.
@@ -137,20 +212,28 @@ fn predict<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     }
 }
 
-/// The ends of the interval with what the last solution does.
+/// The ends of the interval with a change of the velocities. A body that turns further keeps its angular momentum.
 fn move_ends<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize, dt: S) {
     let theta = S::from(step.system.settings.theta);
     let Workspace { linkages, velocity, turns, .. } = &mut *step.workspace;
-    let Scratch { ends, motion, .. } = &mut linkages[index];
+    let Scratch { ends, change, gyration, .. } = &mut linkages[index];
     for (end, place) in ends.iter_mut().zip(&linkage.places) {
         let start = pose(step.system, step.state, place.node);
         let before = step.state.nodes[place.node].velocity;
-        end.velocity = velocity[place.node] + motion.solution[place.linear];
+        end.velocity = velocity[place.node] + change[place.linear];
         end.pose.position = start.position + (before + (end.velocity - before) * theta) * dt;
         if let (Some(block), Some(rotation)) = (place.angular, step.system.nodes[place.node].rotation) {
-            let change = motion.solution[block];
-            end.angular_velocity = turns[rotation].end + change;
-            end.pose.orientation = start.orientation.turned(&((turns[rotation].mean + change * theta) * dt));
+            let (turn, change) = (&turns[rotation], change[block]);
+            end.angular_velocity = turn.end + change;
+            end.pose.orientation = start.orientation.turned(&((turn.mean + change * theta) * dt));
+            let inertia = &step.state.parameters.inertia[rotation];
+            if is_uneven(inertia) {
+                let freely = start.orientation.turned(&(turn.mean * dt));
+                let pushed = change - gyration[block];
+                let momentum = angular_momentum(&freely, inertia, &turn.end)
+                    + angular_momentum(&turn.acting, inertia, &pushed);
+                gyration[block] = spin(&end.pose.orientation, inertia, &momentum) - turn.end - pushed;
+            }
         }
     }
 }
@@ -263,25 +346,38 @@ pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing, fir
             see_through_factors(step, linkage, index);
         }
     }
-    let Workspace { active, scales, problem, linkages, .. } = &mut *step.workspace;
-    let Scratch { motion, yielding, rubbing, .. } = &mut linkages[index];
+    let jointed = linkage.has_joints();
+    let Workspace { touches, active, columns, scales, problem, linkages, mobility, .. } =
+        &mut *step.workspace;
+    let Scratch { motion, yielding, rubbing, softness, .. } = &mut linkages[index];
     let contacts = active.len();
     let count = contacts + rubbing.len();
-    let own = |one: usize| yielding[one * count + one].trace();
-    let scale_of = |rubbing: &Rubbing<S>, own: S| {
-        joint_friction::scale(rubbing, own, motion.yielding_alone(&rubbing.place, &rubbing.rows))
-    };
-    scales.clear();
-    scales.extend((0..contacts).map(|one| (S::from(3.0) / own(one)).sqrt()));
-    scales.extend(rubbing.iter().enumerate().map(|(place, entry)| scale_of(entry, own(contacts + place)).0));
+    let bodies = Bodies { mobility, inertia: &step.state.parameters.inertia };
+    contact::scales(touches, active, columns, bodies, scales);
+    scales.resize(count, S::one());
+    softness.clear();
+    for one in 0..count {
+        let own = yielding[one * count + one].trace();
+        let (rows, alone) = match one.checked_sub(contacts).map(|place| &rubbing[place]) {
+            None => (S::from(3.0), S::one() / (scales[one] * scales[one])),
+            Some(entry) => (entry.rows.count(), motion.yielding_alone(&entry.place, &entry.rows)),
+        };
+        let soft = if jointed { alone * S::from(SOFTNESS) } else { S::zero() };
+        let scale = (rows / (own + soft * rows)).sqrt();
+        scales[one] = scale;
+        softness.push(soft * scale * scale);
+    }
     problem.contacts.reset(count);
     for one in 0..count {
         let block = |other: usize| -> Block<S> {
             (yielding[one * count + other] * (scales[one] * scales[other])).transpose().into()
         };
         let mut diagonal = block(one);
+        for row in 0..3 {
+            diagonal[row][row] += softness[one];
+        }
         if let Some(entry) = one.checked_sub(contacts).map(|place| &rubbing[place]) {
-            joint_friction::complete(entry, &mut diagonal, scale_of(entry, own(one)).1);
+            joint_friction::complete(entry, &mut diagonal);
         }
         problem.contacts.w.begin_row(diagonal);
         for other in (0..count).filter(|&other| other != one) {
@@ -516,11 +612,39 @@ pub fn record<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
             acting.angular_velocity = (before + turns[rotation].end) * half;
         }
     }
+    let lost = work_of_rows(step, linkage, index);
+    step.state.step.dissipated -= lost;
     joint_friction::record(step, index, dt);
     let acting = &step.workspace.linkages[index].acting;
     let lost = linkage.damping_power(&step.system.ties, &step.state.parameters, acting) * dt;
     step.state.step.dissipated += lost;
     step.state.step.dissipated_by_damping += lost;
+}
+
+/// Work of the joints' impulses on the mean velocities in `acting`, but for that of motors. It is what the rows, held at
+/// the end of the interval, leave in its mean.
+fn work_of_rows<S: Solvable>(step: &IslandStep<'_, S>, linkage: &Linkage, index: usize) -> S {
+    let Scratch { acting, proposed, .. } = &step.workspace.linkages[index];
+    let mut work = S::zero();
+    for joint in 0..linkage.joints.len() {
+        let entry = &step.system.ties.joints[linkage.joints[joint]];
+        let Some(placed) = linkage.place_joint(&step.system.ties, joint, acting) else { continue };
+        let [moves, turns] = &linkage.joint_places[joint];
+        let driven = entry.motor.is_some();
+        let blocks = [
+            (moves, entry.translation_rows(&placed), driven && !entry.has_angle()),
+            (turns, entry.rotation_rows(&placed), driven && entry.has_angle()),
+        ];
+        for (place, rows, driven) in blocks {
+            let Some(place) = place else { continue };
+            let mut seen = rows.velocity(place, acting);
+            if driven {
+                seen[2] = S::zero();
+            }
+            work -= seen.dot(&proposed[place.block]);
+        }
+    }
+    work
 }
 
 /// Takes the errors of the joints out of the positions that were reached.

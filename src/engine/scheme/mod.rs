@@ -440,22 +440,23 @@ impl<S: Solvable> IslandStep<'_, S> {
                 problem.mu[index] = mu;
             }
             friction::write(self, dt);
+            joint_friction::look(self);
+            joint_friction::write(self);
+            linked::relax(self, pass);
             // Later passes start where the last one ended.
-            let guess = pass == 0 || !self.system.settings.warm_start;
-            if guess {
+            if pass == 0 || !self.system.settings.warm_start {
                 self.guess(dt);
             }
-            joint_friction::write(self, guess && self.system.settings.warm_start);
             let solved = self.solve_problem();
+            self.read_impulses();
             let contacts = friction::revise(self, pass, dt);
             let joints = joint_friction::revise(self, pass);
-            if !(contacts || joints) {
+            if !linked::revise(self, pass, dt, contacts || joints) {
                 break solved;
             }
             pass += 1;
         };
         self.keep_guess(dt, solved);
-        self.read_impulses();
         if self.island.linkage.is_some() {
             linked::push(self);
             return solved;
@@ -544,6 +545,7 @@ impl<S: Solvable> IslandStep<'_, S> {
                 unknowns[3 * index + k] = S::from(local[k]);
             }
         }
+        joint_friction::guess(self);
     }
 
     /// Keeps the solution over `dt` for the next guess; what was not solved is no help.
