@@ -126,9 +126,16 @@ impl<S: Scalar> System<S> {
         self.right.fill(Vector3::zeros());
     }
 
-    /// Writes the inertia of a node, of which `mobility` is the inverse mass.
+    /// Writes the inertia of a node, at its place in the island, of which `mobility` is the inverse mass.
     #[inline]
-    pub fn set_body(&mut self, place: &Place, mobility: S, turning: Option<(&Orientation<S>, &Vector3<S>)>) {
+    pub fn set_body(
+        &mut self,
+        local: usize,
+        place: &Place,
+        mobility: S,
+        turning: Option<(&Orientation<S>, &Vector3<S>)>,
+    ) {
+        self.mobility[local] = mobility;
         let mass = if mobility.value() > 0.0 { S::one() / mobility } else { S::from(UNMOVED) };
         self.matrix.diagonal[place.linear] = Matrix3::from_diagonal_element(mass);
         if let (Some(block), Some((orientation, inertia))) = (place.angular, turning) {
@@ -166,8 +173,8 @@ impl<S: Scalar> System<S> {
         }
         if changed {
             self.matrix.clear();
-            for place in &linkage.places {
-                self.set_body(place, mobility[place.node], None);
+            for (local, place) in linkage.places.iter().enumerate() {
+                self.set_body(local, place, mobility[place.node], None);
             }
             for (spring, place) in linkage.spring_places.iter().enumerate() {
                 let stiff = self.stiff[spring];

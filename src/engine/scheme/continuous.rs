@@ -412,7 +412,8 @@ fn anchor<S: Solvable>(step: &IslandStep<'_, S>, press: &Press<S>, depth: S) -> 
 fn next_touch<S: Solvable>(step: &IslandStep<'_, S>, presses: &[Press<S>], dt: S) -> Option<S> {
     /// Distances, in touching distances, that are gone at once on any path.
     const CLOSE: f64 = 1e3;
-    let is_free = step.island.contacts.is_empty() && step.island.links.is_empty();
+    let island = step.island;
+    let is_free = island.contacts.is_empty() && island.links.is_empty() && island.linkage.is_none();
     let mut first: Option<S> = None;
     for press in presses.iter().filter(|press| !press.touching) {
         let limit = first.map_or(dt.value(), S::value);

@@ -82,10 +82,10 @@ fn solve_free<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
         motion.write_plain(linkage, &step.system.ties, parameters, acting, stiffening, mobility);
     } else {
         motion.clear();
-        for place in &linkage.places {
+        for (local, place) in linkage.places.iter().enumerate() {
             let turning = step.system.nodes[place.node].rotation;
             let turning = turning.map(|rotation| (&turns[rotation].acting, &parameters.inertia[rotation]));
-            motion.set_body(place, mobility[place.node], turning);
+            motion.set_body(local, place, mobility[place.node], turning);
         }
         motion.add_springs(linkage, &step.system.ties, parameters, acting, stiffening);
     }
@@ -719,10 +719,10 @@ fn place_system<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, in
     let Workspace { linkages, mobility, .. } = &mut *step.workspace;
     let Scratch { placement, ends, .. } = &mut linkages[index];
     placement.clear();
-    for (place, end) in linkage.places.iter().zip(ends.iter()) {
+    for (local, (place, end)) in linkage.places.iter().zip(ends.iter()).enumerate() {
         let turning = step.system.nodes[place.node].rotation;
         let turning = turning.map(|rotation| (&end.pose.orientation, &parameters.inertia[rotation]));
-        placement.set_body(place, mobility[place.node], turning);
+        placement.set_body(local, place, mobility[place.node], turning);
     }
     for joint in 0..linkage.joints.len() {
         let entry = &step.system.ties.joints[linkage.joints[joint]];
