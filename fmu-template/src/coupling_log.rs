@@ -16,7 +16,7 @@ const RESPONSE_ERROR: f64 = 0.2;
 /// ...when it lasts for so many steps.
 const RESPONSE_STEPS: u32 = 10;
 /// An energy excess above this part of the largest kinetic energy so far is worth a warning...
-const ENERGY_EXCESS: f64 = 0.1;
+pub const ENERGY_EXCESS: f64 = 0.1;
 /// ...or this part of it for links, which lend energy to and fro...
 const ENERGY_EXCESS_OF_LINKS: f64 = 2.0;
 /// ...where bodies at rest count as if they had fallen for so many steps.
@@ -36,10 +36,37 @@ pub struct CouplingLog {
     mass: f64,
     /// Steps in a row with a large response error.
     steps_off: u32,
+    alarm: EnergyAlarm,
+}
+
+/// When energy that a coupling has added is worth a warning.
+#[derive(Clone, Copy, Debug)]
+pub struct EnergyAlarm {
     /// Largest kinetic energy so far.
     kinetic_energy: f64,
-    /// Energy excess that the next warning is for.
-    excess: f64,
+    /// Energy that the next warning is for.
+    next: f64,
+}
+
+impl EnergyAlarm {
+    /// Nothing added, nothing told.
+    pub fn new() -> EnergyAlarm {
+        EnergyAlarm { kinetic_energy: 0.0, next: 0.0 }
+    }
+
+    /// Whether energy `added` to a body is worth a warning now: it is a large `part` of the kinetic energy.
+    pub fn rings(&mut self, added: f64, part: f64, mass: f64, speed: f64, state: &State<f64>) -> bool {
+        let falling = FALLING_STEPS * state.step.duration * state.parameters.gravity.norm();
+        let speed = speed.max(falling);
+        // What the coupling has added itself is no measure of it.
+        let kinetic_energy = 0.5 * mass * speed * speed - added.max(0.0);
+        self.kinetic_energy = self.kinetic_energy.max(kinetic_energy);
+        let rings = added > self.next.max(part * self.kinetic_energy);
+        if rings {
+            self.next = 2.0 * added;
+        }
+        rings
+    }
 }
 
 impl CouplingLog {
@@ -57,8 +84,7 @@ impl CouplingLog {
                 name: names[coupling.node].to_owned(),
                 mass: 0.0,
                 steps_off: 0,
-                kinetic_energy: 0.0,
-                excess: 0.0,
+                alarm: EnergyAlarm::new(),
             })
             .collect()
     }
@@ -67,7 +93,7 @@ impl CouplingLog {
     pub fn start(instance: &mut Instance) {
         for log in &mut instance.coupling_logs {
             log.mass = log.mass_of_model(&instance.system, &instance.run.state);
-            (log.steps_off, log.kinetic_energy, log.excess) = (0, 0.0, 0.0);
+            (log.steps_off, log.alarm) = (0, EnergyAlarm::new());
         }
     }
 
@@ -114,18 +140,12 @@ impl CouplingLog {
                 ),
             );
         }
-        let coupling = &after.couplings[self.coupling];
-        let falling = FALLING_STEPS * after.step.duration * after.parameters.gravity.norm();
-        let speed = coupling.given.velocity.norm().max(falling);
-        // What the coupling has added itself is no measure of it.
-        let kinetic_energy = 0.5 * is.mass * speed * speed - is.energy_excess.max(0.0);
-        self.kinetic_energy = self.kinetic_energy.max(kinetic_energy);
         let part = match system.couplings[self.coupling].mode {
             CouplingMode::Compliant(_) => ENERGY_EXCESS_OF_LINKS,
             _ => ENERGY_EXCESS,
         };
-        if is.energy_excess > self.excess.max(part * self.kinetic_energy) {
-            self.excess = 2.0 * is.energy_excess;
+        let speed = after.couplings[self.coupling].given.velocity.norm();
+        if self.alarm.rings(is.energy_excess, part, is.mass, speed, after) {
             self.warn(
                 logger,
                 after,
@@ -176,13 +196,18 @@ impl CouplingLog {
         }
     }
 
-    #[cold]
     fn warn(&self, logger: &Logger, state: &State<f64>, text: std::fmt::Arguments) {
-        let category = if logger.wants(Category::Coupling) { Category::Coupling } else { Category::Warning };
-        if logger.wants(category) {
-            let message = format!("{}: {text} (at {} s)", self.name, state.time);
-            logger.log(fmi2Status::fmi2Warning, category, &message);
-        }
+        warn(&self.name, logger, state, text);
+    }
+}
+
+/// Warns of the coupling of a body.
+#[cold]
+pub fn warn(body: &str, logger: &Logger, state: &State<f64>, text: std::fmt::Arguments) {
+    let category = if logger.wants(Category::Coupling) { Category::Coupling } else { Category::Warning };
+    if logger.wants(category) {
+        let message = format!("{body}: {text} (at {} s)", state.time);
+        logger.log(fmi2Status::fmi2Warning, category, &message);
     }
 }
 
