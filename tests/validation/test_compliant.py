@@ -165,7 +165,7 @@ def test_harmonic_force_on_the_master(fmus, request, order, auto, telling):
 def test_wrong_master_mass(fmus, request, order, auto, step, stiffness, master_mass):
     """Costs accuracy, and adds no energy."""
     late, short = order == "parallel", step < 1e-2
-    fine = short or not (late or (stiffness, master_mass) == (1e4, 0.5)) or (stiffness, master_mass, auto) == (1e3, 2.0, False)
+    fine = True
     known_fault(request, fine, "the motion grows")
     result = oscillator(fmus, Options(order, step, auto), stiffness, master_mass=master_mass)
     error = np.abs(result.position - exact_oscillator(stiffness, step)[:, 0]).max()

@@ -87,12 +87,12 @@ pub fn onward<S: Scalar>(
 ) -> bool {
     let mut needed = false;
     for &index in &island.couplings {
-        if let CouplingMode::Compliant(link) = &system.couplings[index].mode
+        if let CouplingMode::Compliant(_) = &system.couplings[index].mode
             && state.couplings[index].memory.latency.windows == 1
         {
             let mirror = scratch[index].mirror;
             scratch[index].tried = Some(mirror);
-            scratch[index].mirror = compliant::onward(state, index, link, &mirror, duration);
+            scratch[index].mirror = compliant::onward(state, index, &mirror, duration);
             needed = true;
         }
     }
@@ -135,7 +135,7 @@ fn find_latency<S: Scalar>(system: &System, state: &mut State<S>, island: &Islan
     let mut found = None;
     for &index in &island.couplings {
         let mobility = match &system.couplings[index].mode {
-            CouplingMode::Compliant(link) => compliant::mobility(link),
+            CouplingMode::Compliant(link) => compliant::mobility(link, &state.couplings[index].memory),
             _ => response(system, state, index, &state.couplings[index].memory.before),
         };
         let coupling = &mut state.couplings[index];
