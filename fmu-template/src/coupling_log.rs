@@ -6,7 +6,7 @@
 use crate::abi::fmi2Status;
 use crate::instance::Instance;
 use crate::logger::{Category, Logger};
-use contact_fmu::engine::{CouplingMode, State, System};
+use contact_fmu::engine::{CouplingMode, Motion, State, System};
 use contact_fmu::model::Model;
 
 /// A mass is told again when it has changed by this part.
@@ -15,6 +15,12 @@ const MASS_CHANGE: f64 = 0.05;
 const RESPONSE_ERROR: f64 = 0.2;
 /// ...when it lasts for so many steps.
 const RESPONSE_STEPS: u32 = 10;
+/// A velocity that does not change and is off by this part of the way made is not connected...
+const STILL: f64 = 0.5;
+/// ...unless the way is this part of the position and so may be rounding...
+const ROUNDING: f64 = 1e-9;
+/// ...when that lasts for so many steps.
+const STILL_STEPS: u32 = 10;
 /// An energy excess above this part of the largest kinetic energy so far is worth a warning...
 pub const ENERGY_EXCESS: f64 = 0.1;
 /// ...or this part of it for links, which lend energy to and fro...
@@ -36,6 +42,9 @@ pub struct CouplingLog {
     mass: f64,
     /// Steps in a row with a large response error.
     steps_off: u32,
+    /// Motion that the master gave for the last step, and for how many in a row its velocity has not been that motion's.
+    given: Motion<f64>,
+    steps_still: u32,
     alarm: EnergyAlarm,
 }
 
@@ -84,6 +93,8 @@ impl CouplingLog {
                 name: names[coupling.node].to_owned(),
                 mass: 0.0,
                 steps_off: 0,
+                given: state.couplings[index].given,
+                steps_still: 0,
                 alarm: EnergyAlarm::new(),
             })
             .collect()
@@ -93,7 +104,8 @@ impl CouplingLog {
     pub fn start(instance: &mut Instance) {
         for log in &mut instance.coupling_logs {
             log.mass = log.mass_of_model(&instance.system, &instance.run.state);
-            (log.steps_off, log.alarm) = (0, EnergyAlarm::new());
+            log.given = instance.run.state.couplings[log.coupling].given;
+            (log.steps_off, log.steps_still, log.alarm) = (0, 0, EnergyAlarm::new());
         }
     }
 
@@ -111,6 +123,21 @@ impl CouplingLog {
             && let Some(steps) = is.latency
         {
             self.tell(logger, after, format_args!("{} (latency {steps})", latency_text(steps)));
+        }
+        self.look_for_velocity(before, after, logger);
+        let [was_doubted, is_doubted] =
+            [before, after].map(|state| state.couplings[self.coupling].memory.latency.doubted);
+        if is_doubted && !was_doubted {
+            let given = after.couplings[self.coupling].memory.latency.windows;
+            self.warn(
+                logger,
+                after,
+                format_args!(
+                    "the model says latency = {given}, but {}: leave latency out of the model, or set it to {}",
+                    latency_text(1 - given),
+                    1 - given
+                ),
+            );
         }
         if was.shaping && !is.shaping {
             self.warn(
@@ -150,6 +177,26 @@ impl CouplingLog {
                 logger,
                 after,
                 format_args!("the coupling has added {} J of energy: {OTHER_COUPLINGS}", is.energy_excess),
+            );
+        }
+    }
+
+    /// Warns if the position moves and the velocity does not know of it.
+    fn look_for_velocity(&mut self, before: &State<f64>, after: &State<f64>, logger: &Logger) {
+        let given = after.couplings[self.coupling].given;
+        let moved = given.position - self.given.position;
+        let off = moved - given.velocity * before.step.duration;
+        let is_still = given.velocity == self.given.velocity
+            && moved.norm() > ROUNDING * (1.0 + given.position.norm())
+            && off.norm() > STILL * moved.norm();
+        self.steps_still = if is_still { self.steps_still.saturating_add(1) } else { 0 };
+        self.given = given;
+        if self.steps_still == STILL_STEPS {
+            let name = &self.name;
+            self.warn(
+                logger,
+                after,
+                format_args!("{name}.r moves while {name}.v has stayed the same for {STILL_STEPS} steps: connect {name}.v"),
             );
         }
     }

@@ -184,7 +184,8 @@ pub fn end<S: Scalar>(
     };
     if link.latency == super::Latency::Auto {
         let (expected, velocity) = (&mirror.acceleration, &mirror.velocity);
-        force += latency::probe(memory.made, &(force / mass), expected, velocity, duration) * mass;
+        // The force of the link is smooth and does not hide it.
+        force += latency::probe(memory, &Vector3::zeros(), expected, velocity, duration) * mass;
     }
     let output = Wrench { force, torque: Vector3::zeros() };
     memory.expect_work(mirror.work);

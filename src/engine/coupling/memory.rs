@@ -217,7 +217,12 @@ impl<S: Scalar> Memory<S> {
     /// Learns from a window the accelerations besides contact and, once clear, the latency. Returns how far the
     /// acceleration was from the one foretold, as a part of all there is; nothing if the mass has just been `corrected`.
     pub fn observe_only(&mut self, window: &Window<S>, latency: Option<u8>, corrected: bool) -> S {
-        let is_new = latency.is_some_and(|windows| self.learn_latency(windows, window)) || corrected;
+        let is_late = latency.is_some_and(|windows| self.learn_latency(windows, window));
+        if is_late {
+            // The link has exchanged what is still on its way.
+            self.velocity.linear += self.sent[0].force * S::from(self.length) / window.mobility.mass;
+        }
+        let is_new = is_late || corrected;
         let contact = self.sent[usize::from(self.latency.windows)];
         let observer = &self.observers[usize::from(self.latency.windows)];
         let expected = observer.expect(window.middle, !self.response.stiff).linear;

@@ -142,6 +142,12 @@ fn find_latency<S: Scalar>(system: &System, state: &mut State<S>, island: &Islan
         let memory = &mut coupling.memory;
         if memory.latency.known {
             found = found.or(Some(memory.latency.windows));
+            if let Some(window) = memory.window(&coupling.given, mobility)
+                && given_latency(&system.couplings[index].mode).is_some()
+                && mobility.mass.value().is_finite()
+            {
+                latency::doubt(memory, &window);
+            }
         } else if mobility.mass.value().is_finite()
             && let Some(window) = memory.window(&coupling.given, mobility)
         {
@@ -149,6 +155,15 @@ fn find_latency<S: Scalar>(system: &System, state: &mut State<S>, island: &Islan
         }
     }
     found
+}
+
+/// The latency that the model gives.
+fn given_latency(mode: &CouplingMode) -> Option<u8> {
+    match mode {
+        CouplingMode::Kinetic(settings) => settings.latency.given(),
+        CouplingMode::Compliant(link) => link.latency.given(),
+        CouplingMode::Iterative => None,
+    }
 }
 
 fn begin_kinetic<S: Scalar>(
