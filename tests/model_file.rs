@@ -640,7 +640,7 @@ fn node_starting_inside_a_surface() {
             9,
             "position = [0, 0, 0.05]",
             "[0, 0, 0.05]",
-            "move `position` by 0.05 m along the normal [0, 0, 1] of `floor`, or further"
+            "move `position` by 0.05 m along the normal [0, 0, 1] of `floor`, or further, or set `allow_initial_penetration = true` in [engine]"
         )
     );
     assert_eq!(
@@ -650,7 +650,7 @@ fn node_starting_inside_a_surface() {
             5,
             "name = \"ball\"",
             "\"ball\"",
-            "move `position` by 0.1 m along the normal [0, 0, 1] of `floor`, or further"
+            "move `position` by 0.1 m along the normal [0, 0, 1] of `floor`, or further, or set `allow_initial_penetration = true` in [engine]"
         )
     );
 }

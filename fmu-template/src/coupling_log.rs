@@ -6,7 +6,7 @@
 use crate::abi::fmi2Status;
 use crate::instance::Instance;
 use crate::logger::{Category, Logger};
-use contact_fmu::engine::{CouplingMode, State, System};
+use contact_fmu::engine::{CouplingMode, Motion, State, System};
 use contact_fmu::model::Model;
 
 /// A mass is told again when it has changed by this part.
@@ -15,8 +15,14 @@ const MASS_CHANGE: f64 = 0.05;
 const RESPONSE_ERROR: f64 = 0.2;
 /// ...when it lasts for so many steps.
 const RESPONSE_STEPS: u32 = 10;
+/// A velocity that does not change and is off by this part of the way made is not connected...
+const STILL: f64 = 0.5;
+/// ...unless the way is this part of the position and so may be rounding...
+const ROUNDING: f64 = 1e-9;
+/// ...when that lasts for so many steps.
+const STILL_STEPS: u32 = 10;
 /// An energy excess above this part of the largest kinetic energy so far is worth a warning...
-const ENERGY_EXCESS: f64 = 0.1;
+pub const ENERGY_EXCESS: f64 = 0.1;
 /// ...or this part of it for links, which lend energy to and fro...
 const ENERGY_EXCESS_OF_LINKS: f64 = 2.0;
 /// ...where bodies at rest count as if they had fallen for so many steps.
@@ -36,10 +42,40 @@ pub struct CouplingLog {
     mass: f64,
     /// Steps in a row with a large response error.
     steps_off: u32,
+    /// Motion that the master gave for the last step, and for how many in a row its velocity has not been that motion's.
+    given: Motion<f64>,
+    steps_still: u32,
+    alarm: EnergyAlarm,
+}
+
+/// When energy that a coupling has added is worth a warning.
+#[derive(Clone, Copy, Debug)]
+pub struct EnergyAlarm {
     /// Largest kinetic energy so far.
     kinetic_energy: f64,
-    /// Energy excess that the next warning is for.
-    excess: f64,
+    /// Energy that the next warning is for.
+    next: f64,
+}
+
+impl EnergyAlarm {
+    /// Nothing added, nothing told.
+    pub fn new() -> EnergyAlarm {
+        EnergyAlarm { kinetic_energy: 0.0, next: 0.0 }
+    }
+
+    /// Whether energy `added` to a body is worth a warning now: it is a large `part` of the kinetic energy.
+    pub fn rings(&mut self, added: f64, part: f64, mass: f64, speed: f64, state: &State<f64>) -> bool {
+        let falling = FALLING_STEPS * state.step.duration * state.parameters.gravity.norm();
+        let speed = speed.max(falling);
+        // What the coupling has added itself is no measure of it.
+        let kinetic_energy = 0.5 * mass * speed * speed - added.max(0.0);
+        self.kinetic_energy = self.kinetic_energy.max(kinetic_energy);
+        let rings = added > self.next.max(part * self.kinetic_energy);
+        if rings {
+            self.next = 2.0 * added;
+        }
+        rings
+    }
 }
 
 impl CouplingLog {
@@ -57,8 +93,9 @@ impl CouplingLog {
                 name: names[coupling.node].to_owned(),
                 mass: 0.0,
                 steps_off: 0,
-                kinetic_energy: 0.0,
-                excess: 0.0,
+                given: state.couplings[index].given,
+                steps_still: 0,
+                alarm: EnergyAlarm::new(),
             })
             .collect()
     }
@@ -67,7 +104,8 @@ impl CouplingLog {
     pub fn start(instance: &mut Instance) {
         for log in &mut instance.coupling_logs {
             log.mass = log.mass_of_model(&instance.system, &instance.run.state);
-            (log.steps_off, log.kinetic_energy, log.excess) = (0, 0.0, 0.0);
+            log.given = instance.run.state.couplings[log.coupling].given;
+            (log.steps_off, log.steps_still, log.alarm) = (0, 0, EnergyAlarm::new());
         }
     }
 
@@ -85,6 +123,21 @@ impl CouplingLog {
             && let Some(steps) = is.latency
         {
             self.tell(logger, after, format_args!("{} (latency {steps})", latency_text(steps)));
+        }
+        self.look_for_velocity(before, after, logger);
+        let [was_doubted, is_doubted] =
+            [before, after].map(|state| state.couplings[self.coupling].memory.latency.doubted);
+        if is_doubted && !was_doubted {
+            let given = after.couplings[self.coupling].memory.latency.windows;
+            self.warn(
+                logger,
+                after,
+                format_args!(
+                    "the model says latency = {given}, but {}: leave latency out of the model, or set it to {}",
+                    latency_text(1 - given),
+                    1 - given
+                ),
+            );
         }
         if was.shaping && !is.shaping {
             self.warn(
@@ -114,22 +167,36 @@ impl CouplingLog {
                 ),
             );
         }
-        let coupling = &after.couplings[self.coupling];
-        let falling = FALLING_STEPS * after.step.duration * after.parameters.gravity.norm();
-        let speed = coupling.given.velocity.norm().max(falling);
-        // What the coupling has added itself is no measure of it.
-        let kinetic_energy = 0.5 * is.mass * speed * speed - is.energy_excess.max(0.0);
-        self.kinetic_energy = self.kinetic_energy.max(kinetic_energy);
         let part = match system.couplings[self.coupling].mode {
             CouplingMode::Compliant(_) => ENERGY_EXCESS_OF_LINKS,
             _ => ENERGY_EXCESS,
         };
-        if is.energy_excess > self.excess.max(part * self.kinetic_energy) {
-            self.excess = 2.0 * is.energy_excess;
+        let speed = after.couplings[self.coupling].given.velocity.norm();
+        if self.alarm.rings(is.energy_excess, part, is.mass, speed, after) {
             self.warn(
                 logger,
                 after,
                 format_args!("the coupling has added {} J of energy: {OTHER_COUPLINGS}", is.energy_excess),
+            );
+        }
+    }
+
+    /// Warns if the position moves and the velocity does not know of it.
+    fn look_for_velocity(&mut self, before: &State<f64>, after: &State<f64>, logger: &Logger) {
+        let given = after.couplings[self.coupling].given;
+        let moved = given.position - self.given.position;
+        let off = moved - given.velocity * before.step.duration;
+        let is_still = given.velocity == self.given.velocity
+            && moved.norm() > ROUNDING * (1.0 + given.position.norm())
+            && off.norm() > STILL * moved.norm();
+        self.steps_still = if is_still { self.steps_still.saturating_add(1) } else { 0 };
+        self.given = given;
+        if self.steps_still == STILL_STEPS {
+            let name = &self.name;
+            self.warn(
+                logger,
+                after,
+                format_args!("{name}.r moves while {name}.v has stayed the same for {STILL_STEPS} steps: connect {name}.v"),
             );
         }
     }
@@ -176,13 +243,18 @@ impl CouplingLog {
         }
     }
 
-    #[cold]
     fn warn(&self, logger: &Logger, state: &State<f64>, text: std::fmt::Arguments) {
-        let category = if logger.wants(Category::Coupling) { Category::Coupling } else { Category::Warning };
-        if logger.wants(category) {
-            let message = format!("{}: {text} (at {} s)", self.name, state.time);
-            logger.log(fmi2Status::fmi2Warning, category, &message);
-        }
+        warn(&self.name, logger, state, text);
+    }
+}
+
+/// Warns of the coupling of a body.
+#[cold]
+pub fn warn(body: &str, logger: &Logger, state: &State<f64>, text: std::fmt::Arguments) {
+    let category = if logger.wants(Category::Coupling) { Category::Coupling } else { Category::Warning };
+    if logger.wants(category) {
+        let message = format!("{body}: {text} (at {} s)", state.time);
+        logger.log(fmi2Status::fmi2Warning, category, &message);
     }
 }
 

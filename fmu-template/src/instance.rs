@@ -7,6 +7,7 @@ use crate::abi::{
 use crate::access::Access;
 use crate::coupling_log::CouplingLog;
 use crate::guard::{Handle, Refusal, panic_text};
+use crate::held_force_log::HeldForceLog;
 use crate::lifecycle::Mode;
 use crate::logger::{Category, Logger};
 use crate::{arguments, resources};
@@ -43,6 +44,8 @@ pub struct Instance {
     pub has_start_outputs: bool,
     /// What was told of each coupling.
     pub coupling_logs: Vec<CouplingLog>,
+    /// What was told of the forces on bodies that the FMU moves itself.
+    pub held_force_logs: Vec<HeldForceLog>,
     /// Scratch memory of a step.
     pub workspace: Workspace<f64>,
 }
@@ -73,6 +76,7 @@ impl Instance {
         let (system, initial) = model.assemble();
         let variables = variables::table(model);
         let coupling_logs = CouplingLog::of_all(model, &system, &initial);
+        let held_force_logs = HeldForceLog::of_all(model, &system);
         Instance {
             logger,
             guid,
@@ -84,6 +88,7 @@ impl Instance {
             undo: Box::new(initial.clone()),
             has_start_outputs: false,
             coupling_logs,
+            held_force_logs,
             first_step: model.experiment.step,
             initial,
         }

@@ -18,6 +18,7 @@ mod derivatives;
 mod do_step;
 mod fmu_state;
 mod guard;
+mod held_force_log;
 mod instance;
 mod lifecycle;
 mod logger;

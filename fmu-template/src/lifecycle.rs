@@ -9,6 +9,7 @@
 use crate::abi::{fmi2Boolean, fmi2False, fmi2Real};
 use crate::coupling_log::CouplingLog;
 use crate::guard::{Answer, OK, Refusal};
+use crate::held_force_log::HeldForceLog;
 use crate::instance::Instance;
 use contact_fmu::engine::{self, StartFault, State};
 use contact_fmu::variables::Slot;
@@ -177,6 +178,7 @@ pub fn exit_initialization(instance: &mut Instance) -> Answer {
     engine::couple_initially(&instance.system, &mut instance.undo, instance.first_step);
     std::mem::swap(&mut instance.run.state, &mut *instance.undo);
     CouplingLog::start(instance);
+    HeldForceLog::start(instance);
     instance.run.mode = Mode::Step;
     OK
 }
@@ -194,7 +196,7 @@ fn wrong_start(instance: &Instance, fault: StartFault) -> Refusal {
             instance.name_of(Slot::JointForce { joint, axis: 0 })
         )),
         StartFault::Penetration { contact, depth } => Refusal::error(format!(
-            "{} is {}: the simulation would start {depth} m inside a surface; set start positions outside of it",
+            "{} is {}: the simulation would start {depth} m inside a surface; set start positions outside of it, or allow_initial_penetration = true in the engine section of the model",
             instance.name_of(Slot::ContactGap { contact }),
             -depth
         )),

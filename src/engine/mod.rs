@@ -22,8 +22,8 @@ mod system;
 
 pub use contact::gap;
 pub use coupling::{
-    Coupling, CouplingMode, CouplingState, Diagnosis, Kinetic, Latency, Link, Motion, Twist, Wrench,
-    couple_initially,
+    Coupling, CouplingMode, CouplingState, Diagnosis, Finding, HeldForce, Kinetic, Latency, Link, Motion,
+    Twist, Wrench, couple_initially,
 };
 pub use energy::{kinetic_energy, mechanical_energy, potential_energy};
 pub use geometry::{NodeShape, Surface, SurfaceShape};

@@ -642,7 +642,7 @@ impl<'a> Validator<'a> {
             let (node, surface) = (&model.nodes[contact.node].name, &model.surfaces[contact.surface].name);
             self.problems.push(
                 Problem::at(span, format!("`{node}` starts {depth} m inside `{surface}`")).hint(format!(
-                    "move `position` by {depth} m along the normal [{}, {}, {}] of `{surface}`, or further",
+                    "move `position` by {depth} m along the normal [{}, {}, {}] of `{surface}`, or further, or set `allow_initial_penetration = true` in [engine]",
                     rounded(normal[0]),
                     rounded(normal[1]),
                     rounded(normal[2]),

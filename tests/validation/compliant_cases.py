@@ -24,6 +24,7 @@ class Linked:
     warned: float
     warnings: list
     latency: int
+    mass_seen: float
 
     @property
     def position(self):
@@ -74,6 +75,7 @@ def drive(slave, side, options, stiffness, gravity, stop, node=None):
     names = [*CONTACT_MASS, "node_floor.impulse", "node.response_error"]
     times, states, forces, kept = run(side, node, stop, options.step, options.order, keep=names, watch=watch)
     (latency,) = slave.integer("node.latency")
+    (mass_seen,) = slave.real("node.adapted_mass")
     slave.terminate()
     slave.freeInstance()
     contact = np.vstack([start, kept[:, :2]])
@@ -84,7 +86,7 @@ def drive(slave, side, options, stiffness, gravity, stop, node=None):
     springs[:2, :2] += stiffness * np.array([[1.0, -1.0], [-1.0, 1.0]])
     return Linked(times, whole, forces, np.append(options.mass, side.mass), springs,
                   np.append(-options.mass * gravity, side.force), kept[:, 2], kept[:, 3], warned[0] if warned else np.inf,
-                  slave.warnings, latency)
+                  slave.warnings, latency, mass_seen)
 
 
 def oscillator(fmus, options, stiffness, stop=1.0, gravity=10.0, height=0.801, speed=0.0, hidden=0.0, damping=0.0,

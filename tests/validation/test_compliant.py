@@ -5,7 +5,6 @@ import exact
 import numpy as np
 import pytest
 from compliant_cases import CONTACT_MASS, KickedNode, chain, compliant_slave, oscillator
-from conftest import known_fault
 from continue_kinetic import Loop
 from kinetic_cases import LATENCY, ORDERS, Options, ToldNode
 from smooth_sides import Linear
@@ -143,8 +142,7 @@ TELLINGS = {
 
 @both_latencies
 @pytest.mark.parametrize("telling", TELLINGS)
-def test_harmonic_force_on_the_master(fmus, request, order, auto, telling):
-    known_fault(request, telling == "its derivative" or not auto, "the latency is not found out, or wrong")
+def test_harmonic_force_on_the_master(fmus, order, auto, telling):
     harmonic = np.array([[0.0, OMEGA], [-OMEGA, 0.0]]), np.array([[PUSH, 0.0]]), [0.0, 1.0]
     told = TELLINGS[telling]
     node = lambda slave, side: told and ToldNode(slave, side, told, (0.0, 0.0, 0.0))
@@ -162,18 +160,19 @@ def test_harmonic_force_on_the_master(fmus, request, order, auto, telling):
 @pytest.mark.parametrize("step", [1e-3, 1e-2])
 @pytest.mark.parametrize("stiffness", [1e3, 1e4])
 @pytest.mark.parametrize("master_mass", [0.5, 2.0])
-def test_wrong_master_mass(fmus, request, order, auto, step, stiffness, master_mass):
-    """Costs accuracy, and adds no energy."""
-    late, short = order == "parallel", step < 1e-2
-    fine = short or not (late or (stiffness, master_mass) == (1e4, 0.5)) or (stiffness, master_mass, auto) == (1e3, 2.0, False)
-    known_fault(request, fine, "the motion grows")
+def test_wrong_master_mass(fmus, order, auto, step, stiffness, master_mass):
+    """Costs accuracy until it is learnt, which it is in long steps, and adds no energy."""
+    late, short, stiff = order == "parallel", step < 1e-2, stiffness > 1e3
     result = oscillator(fmus, Options(order, step, auto), stiffness, master_mass=master_mass)
     error = np.abs(result.position - exact_oscillator(stiffness, step)[:, 0]).max()
     most = result.energies.max() / result.energies[0]
     print("wrong", master_mass, stiffness, step, order, auto, "error", error, "most", most, "rise", result.rise)
-    assert most < 1 + (PROBE if auto else 1e-12)
-    assert result.rise < (5e-2 if late and auto else 1.5e-3 if short else 1e-2)
-    assert error < (3e-3 if short else 5e-1)
+    # Until mass and latency are known, rounding and the force that finds out the latency grow.
+    unlearnt = 1e-4 if late and stiff and not short else PROBE
+    assert most < 1 + (unlearnt if auto else 1e-11)
+    assert result.rise < (1e-3 if short else 0.1 if stiff else 2e-2)
+    assert error < (3e-3 if short else 2.5e-1 if stiff else 3.5e-2)
+    assert short or abs(result.mass_seen - 1.0) < 1e-4
 
 
 # The latency is found out in the first steps. The first impact is in step 401.

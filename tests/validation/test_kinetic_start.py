@@ -70,6 +70,7 @@ def test_start_inside_a_surface_is_refused(tmp_path, coupling):
     done = subprocess.run([BUILDER, "check", source], capture_output=True, text=True)
     assert done.returncode == 1
     assert "`node` starts 0.001 m inside `floor`" in done.stderr
+    assert "allow_initial_penetration = true" in done.stderr
 
 
 @pytest.mark.parametrize("depth", [1e-3, 1e-8])
@@ -82,7 +83,7 @@ def test_motion_given_inside_a_surface_is_refused(fmus, depth):
         slave.enterInitializationMode()
         slave.exitInitializationMode()
     (message,) = slave.warnings
-    assert "node_floor.gap" in message and "inside a surface" in message
+    assert "node_floor.gap" in message and "inside a surface" in message and "allow_initial_penetration" in message
     slave.freeInstance()
 
 

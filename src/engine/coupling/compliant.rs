@@ -15,6 +15,7 @@
 
 use super::Link;
 use super::latency;
+use super::memory::{Memory, Window};
 use super::twist::{Mobility, Wrench};
 use crate::engine::scalar::Scalar;
 use crate::engine::state::State;
@@ -30,6 +31,8 @@ pub struct Mirror<S: Scalar> {
     acceleration: Vector3<S>,
     /// Whether the link moves it.
     responds: bool,
+    /// Mass by which it responds.
+    mass: S,
     /// Impulse of the link on the master over the window, and its work.
     impulse: Vector3<S>,
     work: S,
@@ -57,6 +60,7 @@ impl<S: Scalar> Mirror<S> {
             velocity: Vector3::zeros(),
             acceleration: Vector3::zeros(),
             responds: true,
+            mass: S::one(),
             impulse: Vector3::zeros(),
             work: S::zero(),
             force: Vector3::zeros(),
@@ -81,7 +85,7 @@ impl<S: Scalar> Mirror<S> {
         let speed = self.velocity - velocity;
         let growth = stiffness * theta * theta * dt + damping * theta;
         let inverse = S::one() / mass;
-        let other = if self.responds { S::from(1.0 / link.master_mass) } else { S::zero() };
+        let other = if self.responds { S::one() / self.mass } else { S::zero() };
         let norm = S::one() + growth * dt * (inverse + other);
         let start = (stretch + speed * (theta * dt)) * stiffness + speed * damping;
         self.force = (start + (self.acceleration - acceleration) * (growth * dt)) / norm;
@@ -91,12 +95,12 @@ impl<S: Scalar> Mirror<S> {
     }
 
     /// Moves the mirror over the interval after which the node has `velocity`.
-    pub fn accept(&mut self, link: &Link, theta: f64, dt: S, velocity: &Vector3<S>, mobility: S) {
+    pub fn accept(&mut self, theta: f64, dt: S, velocity: &Vector3<S>, mobility: S) {
         let impulse = (velocity - self.free) / mobility;
         let force = self.force - impulse * self.slope;
         let mut change = self.acceleration * dt;
         if self.responds {
-            change -= force * (dt / S::from(link.master_mass));
+            change -= force * (dt / self.mass);
         }
         self.position += (self.velocity + change * S::from(theta)) * dt;
         self.impulse -= force * dt;
@@ -121,19 +125,24 @@ pub fn begin<S: Scalar>(
     duration: f64,
 ) -> Mirror<S> {
     let node = system.couplings[index].node;
-    let mobility = mobility(link);
     let told = Wrench { force: state.inputs[node].at(0.5 * duration), torque: Vector3::zeros() };
     let mass = state.parameters.mass[node];
     let coupling = &mut state.couplings[index];
     let given = coupling.given;
     let memory = &mut coupling.memory;
-    if let Some(window) = memory.window(&given, mobility) {
-        coupling.diagnosis.response_error = memory.observe_only(&window, found);
+    let is_stiff = substeps(link, mass, duration) > STIFF / RESOLVED;
+    let declared = mobility(link, memory);
+    if let Some(window) = memory.window(&given, declared) {
+        // In shorter steps a wrong mass does little, and other forces on the master look like one.
+        let corrected = is_stiff && memory.learn_link(&window);
+        let window = Window { mobility: mobility(link, memory), ..window };
+        coupling.diagnosis.response_error = memory.observe_only(&window, found, corrected);
         memory.book(&window, &mut coupling.diagnosis.energy_excess);
     }
+    let mobility = mobility(link, memory);
     let late = memory.latency.windows == 1;
     // Late forces and a stiff link together would make a trend grow.
-    memory.response.stiff = late && substeps(link, mass, duration) > STIFF / RESOLVED;
+    memory.response.stiff = late && is_stiff;
     let acceleration = memory.expect(0.5 * duration).linear + told.force / mobility.mass;
     let on_its_way = if late { memory.sent[0].force / mobility.mass } else { Vector3::zeros() };
     memory.open(given, told, duration);
@@ -142,20 +151,15 @@ pub fn begin<S: Scalar>(
         velocity: given.velocity,
         acceleration: acceleration + on_its_way,
         responds: !late,
+        mass: mobility.mass,
         ..Mirror::new()
     }
 }
 
 /// The mirror at the start of a window on trial, in which the link moves it.
-pub fn onward<S: Scalar>(
-    state: &State<S>,
-    index: usize,
-    link: &Link,
-    mirror: &Mirror<S>,
-    duration: f64,
-) -> Mirror<S> {
+pub fn onward<S: Scalar>(state: &State<S>, index: usize, mirror: &Mirror<S>, duration: f64) -> Mirror<S> {
     let memory = &state.couplings[index].memory;
-    let acceleration = memory.expect(1.5 * duration).linear + memory.told.force / S::from(link.master_mass);
+    let acceleration = memory.expect(1.5 * duration).linear + memory.told.force / mirror.mass;
     Mirror { acceleration, responds: true, impulse: Vector3::zeros(), ..*mirror }
 }
 
@@ -170,7 +174,7 @@ pub fn end<S: Scalar>(
 ) {
     let coupling = &mut state.couplings[index];
     let memory = &mut coupling.memory;
-    let (h, mass) = (S::from(duration), S::from(link.master_mass));
+    let (h, mass) = (S::from(duration), mirror.mass);
     let mut force = match tried {
         None => mirror.impulse / h,
         Some(tried) => {
@@ -180,18 +184,19 @@ pub fn end<S: Scalar>(
     };
     if link.latency == super::Latency::Auto {
         let (expected, velocity) = (&mirror.acceleration, &mirror.velocity);
-        force += latency::probe(memory.made, &(force / mass), expected, velocity, duration) * mass;
+        // The force of the link is smooth and does not hide it.
+        force += latency::probe(memory, &Vector3::zeros(), expected, velocity, duration) * mass;
     }
     let output = Wrench { force, torque: Vector3::zeros() };
     memory.expect_work(mirror.work);
     memory.close(output);
     coupling.output = output;
     coupling.diagnosis.latency = memory.latency.known.then_some(memory.latency.windows);
-    coupling.diagnosis.mass = S::from(link.master_mass);
+    coupling.diagnosis.mass = mass;
     coupling.diagnosis.shaping = false;
 }
 
 /// How the master's node answers to forces.
-pub fn mobility<S: Scalar>(link: &Link) -> Mobility<S> {
-    Mobility { mass: S::from(link.master_mass), rotation: None }
+pub fn mobility<S: Scalar>(link: &Link, memory: &Memory<S>) -> Mobility<S> {
+    Mobility { mass: S::from(link.master_mass) * memory.response.mass_factor, rotation: None }
 }

@@ -233,7 +233,7 @@ pub fn finish<S: Scalar>(
     if settings.latency == super::Latency::Auto && mobility.mass.value().is_finite() {
         let expected = memory.expect(start.ahead + 0.5 * start.span).linear;
         let velocity = &start.shadow.velocity;
-        let probe = latency::probe(memory.made, &response.linear, &expected, velocity, start.span);
+        let probe = latency::probe(memory, &response.linear, &expected, velocity, start.span);
         output.force += probe * mobility.mass;
     }
     let besides = coupling.acceleration + mobility.acceleration(&told);

@@ -199,10 +199,30 @@ impl<S: Scalar> Memory<S> {
         self.made = self.made.saturating_add(1);
     }
 
-    /// Learns from a window the accelerations besides contact and, once clear, the latency, but not how the body
-    /// responds. Returns how far the acceleration was from the one foretold, as a part of all there is.
-    pub fn observe_only(&mut self, window: &Window<S>, latency: Option<u8>) -> S {
-        let is_new = latency.is_some_and(|windows| self.learn_latency(windows, window));
+    /// Learns the mass at the end of a link from a window. Returns whether it was corrected.
+    pub(super) fn learn_link(&mut self, window: &Window<S>) -> bool {
+        let late = usize::from(self.latency.windows);
+        let contact = self.sent[late];
+        let force = contact.force - self.acted.force;
+        self.acted = contact;
+        let expected = self.observers[late].expect(window.middle, false).linear;
+        let surprise = window.besides(&contact).linear - expected;
+        let factor = self.response.mass_factor;
+        let corrected = self.response.see_link(&surprise, &(force / window.mobility.mass));
+        // What is owed is an impulse.
+        self.velocity.linear *= factor / self.response.mass_factor;
+        corrected
+    }
+
+    /// Learns from a window the accelerations besides contact and, once clear, the latency. Returns how far the
+    /// acceleration was from the one foretold, as a part of all there is; nothing if the mass has just been `corrected`.
+    pub fn observe_only(&mut self, window: &Window<S>, latency: Option<u8>, corrected: bool) -> S {
+        let is_late = latency.is_some_and(|windows| self.learn_latency(windows, window));
+        if is_late {
+            // The link has exchanged what is still on its way.
+            self.velocity.linear += self.sent[0].force * S::from(self.length) / window.mobility.mass;
+        }
+        let is_new = is_late || corrected;
         let contact = self.sent[usize::from(self.latency.windows)];
         let observer = &self.observers[usize::from(self.latency.windows)];
         let expected = observer.expect(window.middle, !self.response.stiff).linear;

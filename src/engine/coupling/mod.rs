@@ -5,6 +5,7 @@
 
 mod compliant;
 mod guard;
+mod held_force;
 mod iterative;
 mod kinetic;
 mod latency;
@@ -18,6 +19,7 @@ mod twist;
 mod window;
 
 pub use guard::{excess, restitution as guarded_restitution, take_back};
+pub use held_force::{Finding, HeldForce};
 pub use state::{CouplingState, Diagnosis, Motion};
 pub use twist::{Twist, Wrench};
 pub use window::{Scratch, begin, couple_initially, end, onward, span};

@@ -54,6 +54,8 @@ const DEAD_BAND: f64 = 0.05;
 const LEAST: f64 = 0.1;
 /// Bounds of one correction.
 const CORRECTION: (f64, f64) = (0.25, 4.0);
+/// Ratios this close are the same.
+const SAME: f64 = 1e-6;
 /// Windows within which two corrections belong to the same impact.
 const SAME_IMPACT: u32 = 3;
 /// Displacements below this part of the position say nothing about springs.
@@ -141,6 +143,27 @@ impl<S: Scalar> Response<S> {
         let corrected = (ratio.value() - 1.0).abs() > DEAD_BAND && ratio.value() > LEAST;
         if corrected {
             self.inertia_factor /= clamp(ratio);
+        }
+        corrected
+    }
+
+    /// Looks at the mass at the end of a link: `surprise` is the change of its acceleration besides the `change` by the
+    /// link. Corrects the mass when two windows in a row are off by the same factor, as those of a free mass are and those
+    /// of one that is held are not. Returns whether it did.
+    pub fn see_link(&mut self, surprise: &Vector3<S>, change: &Vector3<S>) -> bool {
+        let size = length(change).value();
+        if size == 0.0 {
+            self.ratio = 1.0;
+            return false;
+        }
+        let ratio = S::one() + surprise.dot(change) / change.dot(change);
+        let last = std::mem::replace(&mut self.ratio, ratio.value());
+        let off = ratio.value() - 1.0;
+        let corrected =
+            off.abs() > DEAD_BAND && ratio.value() > LEAST && (ratio.value() - last).abs() < SAME * last;
+        if corrected {
+            self.mass_factor /= clamp(ratio);
+            self.ratio = 1.0;
         }
         corrected
     }

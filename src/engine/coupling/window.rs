@@ -87,12 +87,12 @@ pub fn onward<S: Scalar>(
 ) -> bool {
     let mut needed = false;
     for &index in &island.couplings {
-        if let CouplingMode::Compliant(link) = &system.couplings[index].mode
+        if let CouplingMode::Compliant(_) = &system.couplings[index].mode
             && state.couplings[index].memory.latency.windows == 1
         {
             let mirror = scratch[index].mirror;
             scratch[index].tried = Some(mirror);
-            scratch[index].mirror = compliant::onward(state, index, link, &mirror, duration);
+            scratch[index].mirror = compliant::onward(state, index, &mirror, duration);
             needed = true;
         }
     }
@@ -135,13 +135,19 @@ fn find_latency<S: Scalar>(system: &System, state: &mut State<S>, island: &Islan
     let mut found = None;
     for &index in &island.couplings {
         let mobility = match &system.couplings[index].mode {
-            CouplingMode::Compliant(link) => compliant::mobility(link),
+            CouplingMode::Compliant(link) => compliant::mobility(link, &state.couplings[index].memory),
             _ => response(system, state, index, &state.couplings[index].memory.before),
         };
         let coupling = &mut state.couplings[index];
         let memory = &mut coupling.memory;
         if memory.latency.known {
             found = found.or(Some(memory.latency.windows));
+            if let Some(window) = memory.window(&coupling.given, mobility)
+                && given_latency(&system.couplings[index].mode).is_some()
+                && mobility.mass.value().is_finite()
+            {
+                latency::doubt(memory, &window);
+            }
         } else if mobility.mass.value().is_finite()
             && let Some(window) = memory.window(&coupling.given, mobility)
         {
@@ -149,6 +155,15 @@ fn find_latency<S: Scalar>(system: &System, state: &mut State<S>, island: &Islan
         }
     }
     found
+}
+
+/// The latency that the model gives.
+fn given_latency(mode: &CouplingMode) -> Option<u8> {
+    match mode {
+        CouplingMode::Kinetic(settings) => settings.latency.given(),
+        CouplingMode::Compliant(link) => link.latency.given(),
+        CouplingMode::Iterative => None,
+    }
 }
 
 fn begin_kinetic<S: Scalar>(

@@ -247,11 +247,10 @@ impl<S: Solvable> IslandStep<'_, S> {
     fn accept_links(&mut self, dt: S) {
         for &index in &self.island.links {
             let coupling = &self.system.couplings[index];
-            let CouplingMode::Compliant(link) = &coupling.mode else { continue };
             let Workspace { velocity, mobility, couplings, .. } = &mut *self.workspace;
             let theta = self.system.settings.theta;
             let node = coupling.node;
-            couplings[index].mirror.accept(link, theta, dt, &velocity[node], mobility[node]);
+            couplings[index].mirror.accept(theta, dt, &velocity[node], mobility[node]);
         }
     }
 

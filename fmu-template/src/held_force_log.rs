@@ -1,0 +1,82 @@
+//! Warnings about external forces on bodies that the FMU moves itself: forces of springs in the master that are held over
+//! steps too long for them. They go where those of other [couplings](crate::coupling_log) go.
+
+use crate::coupling_log::{ENERGY_EXCESS, EnergyAlarm, warn};
+use crate::instance::Instance;
+use crate::logger::Logger;
+use contact_fmu::engine::{Finding, HeldForce, State, System};
+use contact_fmu::model::Model;
+
+/// What was told of the force on one body.
+#[derive(Clone, Debug)]
+pub struct HeldForceLog {
+    force: HeldForce,
+    /// Name of the body.
+    name: String,
+    alarm: EnergyAlarm,
+    /// Whether growth was told.
+    told_growth: bool,
+}
+
+const CURES: &str = "give it with its derivative, take a smaller communication step, or move the spring into the FMU by coupling = \"compliant\" in the model";
+
+impl HeldForceLog {
+    /// One for each body that the FMU moves.
+    pub fn of_all(model: &Model, system: &System) -> Vec<HeldForceLog> {
+        let bodies = system.nodes.iter().zip(model.body_names()).enumerate();
+        bodies
+            .filter(|(_, (node, _))| node.coupling.is_none())
+            .map(|(index, (_, name))| HeldForceLog {
+                force: HeldForce::on(index),
+                name: name.to_owned(),
+                alarm: EnergyAlarm::new(),
+                told_growth: false,
+            })
+            .collect()
+    }
+
+    /// Nothing was told yet.
+    pub fn start(instance: &mut Instance) {
+        for log in &mut instance.held_force_logs {
+            (log.force, log.alarm) = (HeldForce::on(log.force.node()), EnergyAlarm::new());
+            log.told_growth = false;
+        }
+    }
+
+    /// Tells what the last step has shown.
+    #[inline]
+    pub fn report(instance: &mut Instance) {
+        let (before, after) = (&instance.run.before, &instance.run.state);
+        for log in &mut instance.held_force_logs {
+            match log.force.see(before, after) {
+                Finding::None => {}
+                found => log.tell(found, after, &instance.logger),
+            }
+        }
+    }
+
+    #[cold]
+    fn tell(&mut self, found: Finding, state: &State<f64>, logger: &Logger) {
+        let (name, node) = (&self.name, self.force.node());
+        match found {
+            Finding::Follows(added) => {
+                let speed = state.nodes[node].velocity.norm();
+                let mass = state.parameters.mass[node];
+                if self.alarm.rings(added, ENERGY_EXCESS, mass, speed, state) {
+                    let text = format_args!(
+                        "{name}.f_ext follows the body like a spring, and held over steps it has added {added} J of energy: {CURES}"
+                    );
+                    warn(name, logger, state, text);
+                }
+            }
+            Finding::Grows if !self.told_growth => {
+                self.told_growth = true;
+                let text = format_args!(
+                    "{name}.f_ext grows without end, like the force of a spring that is held over steps too long for it; if it is one, {CURES}"
+                );
+                warn(name, logger, state, text);
+            }
+            Finding::Grows | Finding::None => {}
+        }
+    }
+}

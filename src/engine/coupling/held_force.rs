@@ -1,0 +1,219 @@
+//! Whether an external force that a master holds over its steps follows the body like a spring, and so adds energy.
+//!
+//! A spring answers to an impact: displaced by d, its force changes by `-K d`, and its rate by `-K dv`, with the stiffness
+//! K and the change of velocity dv. A force that is a function of time goes on as it did. Held over a step, a force that
+//! follows the body does the work `f dr`, where along the way it would have done `(f + f+) dr / 2`, with f+ the force of
+//! the next step. The difference is energy that holding it has added: `K dr^2 / 2` for a spring.
+//!
+//! Between impacts the two look alike, unless the force grows without end.
+
+use crate::engine::state::State;
+use nalgebra::Vector3;
+
+/// What is known of the force on one body.
+#[derive(Clone, Debug)]
+pub struct HeldForce {
+    node: usize,
+    /// Whether the force was zero for so long that there is nothing to compare with.
+    idle: bool,
+    /// End of the last step.
+    time: f64,
+    /// Force at the start of the last step, and its mean over it.
+    force: Vector3<f64>,
+    mean: Vector3<f64>,
+    /// The way of the body in it, and its length.
+    moved: Vector3<f64>,
+    duration: f64,
+    /// Rate of the force over the step before.
+    slope: Vector3<f64>,
+    /// Largest change of that of late.
+    bend: f64,
+    growth: Growth,
+    impact: Option<Impact>,
+    /// Energy added since the force is known to follow the body; none while it is not.
+    added: Option<f64>,
+}
+
+/// What a step has shown of the force.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Finding {
+    /// Nothing.
+    None,
+    /// It follows the body, and holding it has added so much energy so far.
+    Follows(f64),
+    /// It grows without end.
+    Grows,
+}
+
+/// An impact in the last step or the one before.
+#[derive(Clone, Copy, Debug)]
+struct Impact {
+    /// Displacement and change of velocity at the end of its step.
+    displacement: Vector3<f64>,
+    velocity: Vector3<f64>,
+    /// Rate of the force before it, and how much that used to change.
+    slope: Vector3<f64>,
+    bend: f64,
+    /// Stiffness by the change of the rate in the first step after it.
+    answer: Option<f64>,
+}
+
+/// Largest changes of the force in stretches of some steps.
+#[derive(Clone, Copy, Debug)]
+struct Growth {
+    steps: u32,
+    largest: f64,
+    last: f64,
+    /// Stretches in a row that were larger than the one before.
+    count: u32,
+}
+
+/// An impact changes the velocity so many times more than all else does in a step.
+const IMPACT: f64 = 3.0;
+/// The answer to an impact is larger by this than what changed before it.
+const CLEAR: f64 = 5.0;
+/// Largest `(H omega)^2` of a spring that is still as it was when its rate is compared.
+const SOFT: f64 = 0.1;
+/// Part of a step that an impact has to be before its end to displace the body.
+const EARLY: f64 = 0.2;
+/// First parts of the answer, as parts of the whole.
+const PARTS: std::ops::RangeInclusive<f64> = -0.1..=1.2;
+/// How fast changes are forgotten.
+const FADING: f64 = 0.8;
+/// Steps in a stretch, by how much stretches grow, and how many in a row are more than a force that sets in softly.
+const STRETCH: u32 = 5;
+const GROWTH: f64 = 2.0;
+const ENDLESS: u32 = 4;
+
+impl HeldForce {
+    /// Nothing seen yet.
+    pub fn on(node: usize) -> HeldForce {
+        HeldForce {
+            node,
+            idle: true,
+            time: f64::NAN,
+            force: Vector3::zeros(),
+            mean: Vector3::zeros(),
+            moved: Vector3::zeros(),
+            duration: 1.0,
+            slope: Vector3::zeros(),
+            bend: 0.0,
+            growth: Growth { steps: 0, largest: 0.0, last: 0.0, count: 0 },
+            impact: None,
+            added: None,
+        }
+    }
+
+    /// Index of the body.
+    pub fn node(&self) -> usize {
+        self.node
+    }
+
+    /// Looks at a step.
+    #[inline]
+    pub fn see(&mut self, before: &State<f64>, after: &State<f64>) -> Finding {
+        let is_next = before.time == self.time;
+        self.time = after.time;
+        let nothing = Vector3::zeros();
+        if self.idle
+            && before.inputs[self.node].value == nothing
+            && after.nodes[self.node].contact_impulse == nothing
+        {
+            return Finding::None;
+        }
+        self.look(before, after, is_next)
+    }
+
+    #[inline(never)]
+    fn look(&mut self, before: &State<f64>, after: &State<f64>, is_next: bool) -> Finding {
+        if !is_next && !self.idle {
+            *self = HeldForce { time: self.time, ..HeldForce::on(self.node) };
+        }
+        let input = &before.inputs[self.node];
+        let mass = before.parameters.mass[self.node];
+        let change = input.value - self.force;
+        let slope = change / self.duration;
+        match self.impact.take() {
+            Some(impact) => self.compare(impact, &slope, mass),
+            None => self.bend = (FADING * self.bend).max((slope - self.slope).norm()),
+        }
+        if let Some(added) = &mut self.added {
+            *added += (self.mean - (self.force + input.value) * 0.5).dot(&self.moved);
+        }
+        let grows = self.growth.see(change.norm());
+        let duration = after.step.duration;
+        self.moved = after.nodes[self.node].position - before.nodes[self.node].position;
+        self.mean = input.at(0.5 * duration);
+        (self.force, self.slope, self.duration) = (input.value, slope, duration);
+        if self.impact.is_none() {
+            self.impact = self.find_impact(before, after, mass);
+        }
+        self.idle = self.is_quiet();
+        match self.added {
+            _ if grows => Finding::Grows,
+            Some(added) => Finding::Follows(added),
+            None => Finding::None,
+        }
+    }
+
+    /// Whether a force that stays zero has nothing more to tell.
+    fn is_quiet(&self) -> bool {
+        let is_zero = |vectors: [Vector3<f64>; 3]| vectors.iter().all(|vector| *vector == Vector3::zeros());
+        self.impact.is_none() && self.added.is_none() && is_zero([self.force, self.slope, self.mean])
+    }
+
+    /// The impact in the last step, if there was one.
+    fn find_impact(&self, before: &State<f64>, after: &State<f64>, mass: f64) -> Option<Impact> {
+        let velocity = after.nodes[self.node].contact_impulse / mass;
+        let besides = before.parameters.gravity + self.mean / mass;
+        let usual = before.parameters.gravity.norm() + self.mean.norm() / mass;
+        let h = self.duration;
+        (velocity.norm() > IMPACT * usual * h).then(|| Impact {
+            displacement: self.moved - (before.nodes[self.node].velocity + besides * (0.5 * h)) * h,
+            velocity,
+            slope: self.slope,
+            bend: self.bend,
+            answer: None,
+        })
+    }
+
+    /// Compares the force after an impact with the one before: at once where a spring is stiff, otherwise when the whole
+    /// change of its rate has shown.
+    fn compare(&mut self, impact: Impact, slope: &Vector3<f64>, mass: f64) {
+        let Impact { displacement, velocity, slope: before, bend, answer } = impact;
+        let h = self.duration;
+        let turned = slope - before;
+        let stiffness = -turned.dot(&velocity) / velocity.norm_squared();
+        let follows = match answer {
+            None => {
+                self.impact = Some(Impact { answer: Some(stiffness), ..impact });
+                let by_displacement = -turned.dot(&displacement) * h / displacement.norm_squared();
+                displacement.norm() > EARLY * h * velocity.norm()
+                    && by_displacement * h * h > SOFT * mass
+                    && turned.norm() > CLEAR * bend
+            }
+            Some(first) => {
+                stiffness > 0.0
+                    && PARTS.contains(&(first / stiffness))
+                    && stiffness * velocity.norm() > CLEAR * bend
+            }
+        };
+        if follows && self.added.is_none() {
+            self.added = Some(0.0);
+        }
+    }
+}
+
+impl Growth {
+    /// Takes the newest change. Returns whether changes grow without end.
+    fn see(&mut self, change: f64) -> bool {
+        self.largest = self.largest.max(change);
+        self.steps += 1;
+        if self.steps == STRETCH {
+            let grows = self.last > 0.0 && self.largest > GROWTH * self.last;
+            self.count = if grows { self.count.saturating_add(1) } else { 0 };
+            (self.steps, self.last, self.largest) = (0, self.largest, 0.0);
+        }
+        self.count >= ENDLESS
+    }
+}
