@@ -127,7 +127,7 @@ mod tests {
         let found = loads(&FRICTION, &axis, &wrench);
         for contact in 0..2 {
             let expected = expected.rows(3 * contact, 3).into_owned();
-            assert!((found[contact] - expected).norm() < 1e-12, "{} and {expected}", found[contact]);
+            assert!((found[contact] - &expected).norm() < 1e-12, "{} and {expected}", found[contact]);
         }
         assert!((found[0].norm() - found[1].norm()).abs() > 0.1);
     }
