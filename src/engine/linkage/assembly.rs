@@ -86,8 +86,6 @@ pub struct Scratch<S: Scalar> {
     pub proposed: Vec<Vector3<S>>,
     /// How contacts yield to one another: block by block, contact by contact.
     pub yielding: Vec<Matrix3<S>>,
-    /// What contacts, and joints that rub, yield in addition, in the scaled unknowns of the contact problem.
-    pub softness: Vec<S>,
     /// Joints that rub.
     pub rubbing: Vec<Rubbing<S>>,
 }
@@ -298,7 +296,6 @@ impl<S: Scalar> Scratch<S> {
             free: vec![Vector3::zeros(); linkage.pattern.size()],
             proposed: vec![Vector3::zeros(); linkage.pattern.size()],
             yielding: Vec::new(),
-            softness: Vec::new(),
             rubbing: Vec::with_capacity(linkage.rubbing.len()),
         }
     }
