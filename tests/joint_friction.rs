@@ -303,7 +303,10 @@ fn a_cylindrical_joint_slides_and_turns_along_its_slip() {
     }
     let state = &run.state;
     let found = [state.rotations[0].angular_velocity[1] * 0.05, state.nodes[0].velocity[1]];
-    assert!((found[0] - turning).abs() < 1e-3 && (found[1] - sliding).abs() < 1e-3, "{found:?} {turning} {sliding}");
+    assert!(
+        (found[0] - turning).abs() < 1e-3 && (found[1] - sliding).abs() < 1e-3,
+        "{found:?} {turning} {sliding}"
+    );
     assert!((state.joints[0].distance - way).abs() < 1e-3, "{} {way}", state.joints[0].distance);
     for _ in 0..2000 {
         run.advance(1e-3);
@@ -339,9 +342,11 @@ fn derivatives_agree_with_differences() {
         sliding.advance(1e-3);
     }
     compare(&sliding, 2e-3, false);
-    let mut held = slider(0.2, 1e-3).build();
-    held.advance(1e-3);
-    compare(&held, 2e-3, false);
+    let mut slider = slider(0.5, 1e-3).build();
+    for _ in 0..50 {
+        slider.advance(1e-3);
+    }
+    compare(&slider, 2e-3, false);
     let mut screw = cylinder();
     for _ in 0..50 {
         screw.advance(1e-3);

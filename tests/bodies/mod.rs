@@ -5,10 +5,10 @@
 use contact_fmu::engine::derivative::differentiate;
 use contact_fmu::engine::{
     Anchor, ContactMemory, ContactPair, ContactRecord, Coupling, CouplingMode, CouplingState, Drive, Dual,
-    FrictionLaw, Input, Joint, JointEnd, JointFriction, JointKind, JointState, Kinetic, Latency, Motion, Motor, Node,
-    NodeShape, NodeState, Orientation, Parameters, Profile, Quality, RotationState, Scalar, Scheme, Settings,
-    SolverChoice, SolverSettings, Spring, State, StepRecord, Surface, SurfaceShape, System, Ties, Workspace,
-    advance,
+    FrictionLaw, Input, Joint, JointEnd, JointFriction, JointKind, JointState, Kinetic, Latency, Motion,
+    Motor, Node, NodeShape, NodeState, Orientation, Parameters, Profile, Quality, RotationState, Scalar,
+    Scheme, Settings, SolverChoice, SolverSettings, Spring, State, StepRecord, Surface, SurfaceShape, System,
+    Ties, Workspace, advance,
 };
 use nalgebra::{Rotation3, Vector3};
 
@@ -429,11 +429,17 @@ fn knobs<S: Scalar>(state: &mut State<S>, closed: bool) -> Vec<&mut S> {
     let components = if closed { 0..2 } else { 0..3 };
     let turning = if closed { 2..3 } else { 0..3 };
     let mut knobs = Vec::new();
-    for node in &mut state.nodes {
+    // Where joints hold, motion is not free to choose.
+    let (nodes, rotations) = if state.joints.is_empty() {
+        (&mut state.nodes[..], &mut state.rotations[..])
+    } else {
+        (&mut [][..], &mut [][..])
+    };
+    for node in nodes {
         knobs.extend(&mut node.position.as_mut_slice()[components.clone()]);
         knobs.extend(&mut node.velocity.as_mut_slice()[components.clone()]);
     }
-    for rotation in &mut state.rotations {
+    for rotation in rotations {
         knobs.extend(&mut rotation.angular_velocity.as_mut_slice()[turning.clone()]);
     }
     for input in state.inputs.iter_mut().chain(&mut state.torques) {

@@ -272,8 +272,7 @@ impl Joint {
                 placed.frames[0].to_body(&placed.frames[1].turn_from(&placed.frames[0]))
             }
             JointKind::Revolute | JointKind::Cylindrical => {
-                let mut error =
-                    placed.frames[0].to_body(&placed.axis().cross(&axis(&placed.frames[1], 2)));
+                let mut error = placed.frames[0].to_body(&placed.axis().cross(&axis(&placed.frames[1], 2)));
                 error[2] = target.map_or(S::zero(), |target| angle - target);
                 error
             }
@@ -362,7 +361,8 @@ mod tests {
         // The orientation whose frame is the turned one.
         let inverse = Orientation { wxyz: [own.wxyz[0], -own.wxyz[1], -own.wxyz[2], -own.wxyz[3]] };
         let orientation = frame.turned_in_body(&turn).after(&inverse);
-        let at = first.position + first.orientation.to_world(&joint.ends[0].anchor.place) + frame.to_world(&slid);
+        let at =
+            first.position + first.orientation.to_world(&joint.ends[0].anchor.place) + frame.to_world(&slid);
         let position = at - orientation.to_world(&joint.ends[1].anchor.place);
         [first, Pose { position, orientation }]
     }
