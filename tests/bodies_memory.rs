@@ -3,10 +3,10 @@
 mod bodies;
 mod counting_allocator;
 
-use bodies::{Scene, Simulation};
-use contact_fmu::engine::Orientation;
+use bodies::{Scene, Simulation, centre, ground};
 use contact_fmu::engine::law::continuous::spring::PowerSpring;
 use contact_fmu::engine::law::continuous::{Compliance, ContinuousLaw};
+use contact_fmu::engine::{JointFriction, JointKind, Orientation};
 use counting_allocator::allocations_so_far;
 use nalgebra::Vector3;
 
@@ -53,11 +53,30 @@ fn loaded_table() -> Simulation {
     run
 }
 
+/// A rod that rubs on its pin, hangs on a spring and hits the floor.
+fn linked_rod() -> Simulation {
+    let mut scene = Scene::new(GRAVITY);
+    let inertia = [1e-3, 1.0 / 12.0, 1.0 / 12.0];
+    let rod = scene.pointed(1.0, inertia, &[Vector3::new(0.5, 0.0, 0.0)], [0.5, 0.0, 0.3]);
+    let pin = scene.joint(JointKind::Revolute, [None, Some(rod)], [0.0, 0.0, 0.3], [0.0, 1.0, 0.0]);
+    scene.rub(
+        pin,
+        JointFriction { mu_static: 0.3, mu_kinetic: 0.2, radius: 0.05, half_length: 0.05, threshold: 1e-3 },
+    );
+    scene.spring([centre(rod), ground([0.5, 0.1, 1.0])], 2.0, 0.1);
+    let floor = scene.plane([0.0, 0.0, 1.0]);
+    scene.contact(rod, floor, 0.3, 0.3);
+    scene.build()
+}
+
 #[test]
 fn steps_do_not_allocate() {
-    for (name, mut run) in
-        [("box", tumbling_box()), ("soft floor", box_on_soft_floor()), ("table", loaded_table())]
-    {
+    for (name, mut run) in [
+        ("box", tumbling_box()),
+        ("soft floor", box_on_soft_floor()),
+        ("table", loaded_table()),
+        ("rod", linked_rod()),
+    ] {
         let start = run.state.clone();
         let mut touched = 0;
         let mut rounds = [0, 0];

@@ -265,17 +265,23 @@ fn a_bead_on_a_wire_rubs() {
     assert!((found - 0.5 * acceleration).abs() < 1e-9, "{found} m");
 }
 
-#[test]
-fn a_cylindrical_joint_slides_and_turns_along_its_slip() {
-    // Horizontal along y: the weight loads it. Friction is against (R w, v), of a size that depends on its direction.
-    let (mass, inertia) = (2.0, 0.01);
+/// A body of 2 kg that slides and turns about y.
+fn cylinder() -> Simulation {
     let mut scene = Scene::new(GRAVITY);
-    let body = scene.pointed(mass, [0.02, inertia, 0.02], &[Vector3::zeros()], [0.0; 3]);
+    let body = scene.pointed(2.0, [0.02, 0.01, 0.02], &[Vector3::zeros()], [0.0; 3]);
     let joint = scene.joint(JointKind::Cylindrical, [None, Some(body)], [0.0; 3], [0.0, 1.0, 0.0]);
     scene.rub(joint, JointFriction { half_length: 0.2, ..PIN });
     let mut run = scene.build();
     run.state.nodes[body].velocity = Vector3::y() * 1.5;
     run.rotation(body).angular_velocity = Vector3::y() * 40.0;
+    run
+}
+
+#[test]
+fn a_cylindrical_joint_slides_and_turns_along_its_slip() {
+    // Horizontal along y: the weight loads it. Friction is against (R w, v), of a size that depends on its direction.
+    let (mass, inertia) = (2.0, 0.01);
+    let mut run = cylinder();
     let rates = |turning: f64, sliding: f64| {
         let speed = turning.hypot(sliding);
         let around = turning / speed;
@@ -336,4 +342,49 @@ fn derivatives_agree_with_differences() {
         sliding.advance(1e-3);
     }
     compare(&sliding, 2e-3, false);
+    let mut slider = slider(0.5, 1e-3).build();
+    for _ in 0..50 {
+        slider.advance(1e-3);
+    }
+    compare(&slider, 2e-3, false);
+    let mut screw = cylinder();
+    for _ in 0..50 {
+        screw.advance(1e-3);
+    }
+    compare(&screw, 2e-3, false);
+}
+
+#[test]
+fn a_restored_state_goes_on_as_the_first_one() {
+    let mut run = cylinder();
+    for _ in 0..20 {
+        run.advance(1e-3);
+    }
+    let kept = run.state.clone();
+    let mut other = cylinder();
+    other.state.clone_from(&kept);
+    assert!(other.state == kept && kept.map(|x| x) == kept);
+    for _ in 0..20 {
+        run.advance(1e-3);
+        other.advance(1e-3);
+    }
+    assert!(run.state == other.state);
+}
+
+#[test]
+fn the_pin_of_a_rod_that_hits_rubs_in_the_hit() {
+    let mut scene = Scene::new(GRAVITY);
+    let tip = [Vector3::new(0.5, 0.0, 0.0)];
+    let rod = scene.pointed(1.0, [1e-3, 1.0 / 12.0, 1.0 / 12.0], &tip, [0.5, 0.0, 0.5]);
+    let joint = scene.joint(JointKind::Revolute, [None, Some(rod)], [0.0, 0.0, 0.5], [0.0, 1.0, 0.0]);
+    scene.rub(joint, PIN);
+    let floor = scene.plane([0.0, 0.0, 1.0]);
+    scene.contact(rod, floor, 0.5, 0.0);
+    let mut run = scene.build();
+    run.advance_to_the_hit(1e-3);
+    let before = mechanical_energy(&run.system, &run.state) + run.state.step.dissipated;
+    run.advance(1e-3);
+    let after = mechanical_energy(&run.system, &run.state) + run.state.step.dissipated;
+    assert!((after - before).abs() < 1e-12, "{:e} J", after - before);
+    assert!(run.state.rotations[0].angular_velocity[1] < -0.1);
 }

@@ -448,11 +448,17 @@ fn knobs<S: Scalar>(state: &mut State<S>, closed: bool) -> Vec<&mut S> {
     let components = if closed { 0..2 } else { 0..3 };
     let turning = if closed { 2..3 } else { 0..3 };
     let mut knobs = Vec::new();
-    for node in &mut state.nodes {
+    // Where joints hold, motion is not free to choose.
+    let (nodes, rotations) = if state.joints.is_empty() {
+        (&mut state.nodes[..], &mut state.rotations[..])
+    } else {
+        (&mut [][..], &mut [][..])
+    };
+    for node in nodes {
         knobs.extend(&mut node.position.as_mut_slice()[components.clone()]);
         knobs.extend(&mut node.velocity.as_mut_slice()[components.clone()]);
     }
-    for rotation in &mut state.rotations {
+    for rotation in rotations {
         knobs.extend(&mut rotation.angular_velocity.as_mut_slice()[turning.clone()]);
     }
     for input in state.inputs.iter_mut().chain(&mut state.torques) {

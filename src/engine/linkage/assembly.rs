@@ -92,8 +92,6 @@ pub struct Scratch<S: Scalar> {
     /// What contacts push, three directions each, and where each begins.
     pub sides: Vec<Matrix3<S>>,
     pub side_starts: Vec<(usize, usize)>,
-    /// What contacts, and joints that rub, yield in addition, in the scaled unknowns of the contact problem.
-    pub softness: Vec<S>,
     /// Joints that rub.
     pub rubbing: Vec<Rubbing<S>>,
 }
@@ -388,7 +386,6 @@ impl<S: Scalar> Scratch<S> {
             yielding: Vec::new(),
             sides: Vec::new(),
             side_starts: Vec::new(),
-            softness: Vec::new(),
             rubbing: Vec::with_capacity(linkage.rubbing.len()),
         }
     }

@@ -313,3 +313,94 @@ pub fn axis<S: Scalar>(frame: &Orientation<S>, index: usize) -> Vector3<S> {
     axis[index] = S::one();
     frame.to_world(&axis)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KINDS: [JointKind; 6] = [
+        JointKind::Revolute,
+        JointKind::Cylindrical,
+        JointKind::Spherical,
+        JointKind::Prismatic,
+        JointKind::Fixed,
+        JointKind::Distance { length: 0.7 },
+    ];
+
+    fn joint(kind: JointKind, driven: bool) -> Joint {
+        let end = |place: [f64; 3], turn: [f64; 3]| JointEnd {
+            anchor: Anchor { node: Some(0), place: Vector3::from(place) },
+            frame: Orientation::from_turn(&Vector3::from(turn)),
+        };
+        let motor = driven.then_some(Motor {
+            drive: super::super::Drive::Rate,
+            profile: super::super::Profile::Constant(0.0),
+        });
+        let ends = [end([0.1, 0.3, -0.2], [0.4, -0.7, 0.2]), end([-0.2, 0.1, 0.5], [-0.3, 0.5, 0.9])];
+        Joint { kind, ends, motor, friction: None }
+    }
+
+    /// Poses with the joint closed: slid along and turned about its axis, as far as the kind leaves it.
+    fn closed(joint: &Joint) -> [Pose<f64>; 2] {
+        let first = Pose {
+            position: Vector3::new(0.2, -0.5, 1.1),
+            orientation: Orientation::from_turn(&Vector3::new(0.3, 1.1, -0.4)),
+        };
+        let frame = first.orientation.after(&joint.ends[0].frame);
+        let turn = match joint.kind {
+            JointKind::Prismatic | JointKind::Fixed => Vector3::zeros(),
+            JointKind::Revolute | JointKind::Cylindrical => Vector3::new(0.0, 0.0, 0.8),
+            JointKind::Spherical | JointKind::Distance { .. } => Vector3::new(0.5, -0.3, 0.8),
+        };
+        let slid = match joint.kind {
+            JointKind::Prismatic | JointKind::Cylindrical => Vector3::new(0.0, 0.0, 0.6),
+            JointKind::Distance { length } => Vector3::new(2.0, -1.0, 2.0) * (length / 3.0),
+            _ => Vector3::zeros(),
+        };
+        let own = joint.ends[1].frame;
+        // The orientation whose frame is the turned one.
+        let inverse = Orientation { wxyz: [own.wxyz[0], -own.wxyz[1], -own.wxyz[2], -own.wxyz[3]] };
+        let orientation = frame.turned_in_body(&turn).after(&inverse);
+        let at =
+            first.position + first.orientation.to_world(&joint.ends[0].anchor.place) + frame.to_world(&slid);
+        let position = at - orientation.to_world(&joint.ends[1].anchor.place);
+        [first, Pose { position, orientation }]
+    }
+
+    #[test]
+    fn rows_are_the_rates_of_the_errors() {
+        for (kind, driven) in KINDS.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
+            let joint = joint(kind, driven);
+            let poses = closed(&joint);
+            let velocities = [Vector3::new(0.4, -1.2, 0.7), Vector3::new(-0.9, 0.3, 1.4)];
+            let spins = [Vector3::new(1.1, 0.6, -0.8), Vector3::new(0.2, -1.7, 0.5)];
+            let errors = |time: f64| {
+                let moved = [0, 1].map(|end| Pose {
+                    position: poses[end].position + velocities[end] * time,
+                    orientation: poses[end].orientation.turned(&(spins[end] * time)),
+                });
+                let placed = joint.placed([Some(&moved[0]), Some(&moved[1])]);
+                let start = joint.placed([Some(&poses[0]), Some(&poses[1])]);
+                let angle = Joint::angle(&placed, Joint::angle(&start, 0.0));
+                let target = driven.then_some(0.0);
+                [joint.translation_error(&placed, target), joint.rotation_error(&placed, angle, target)]
+            };
+            let placed = joint.placed([Some(&poses[0]), Some(&poses[1])]);
+            let rows = [joint.translation_rows(&placed), joint.rotation_rows(&placed)];
+            let shift = 1e-6;
+            let (plus, minus) = (errors(shift), errors(-shift));
+            for block in 0..2 {
+                let parts = &rows[block].parts;
+                let seen = parts[0] * velocities[0]
+                    + parts[1] * spins[0]
+                    + parts[2] * velocities[1]
+                    + parts[3] * spins[1];
+                let rate = (plus[block] - minus[block]) / (2.0 * shift);
+                for row in (0..3).filter(|&row| joint.held()[block][row]) {
+                    let (seen, rate) = (seen[row], rate[row]);
+                    assert!((seen - rate).abs() < 1e-8, "{kind:?}, {block}, {row}: {seen} and {rate}");
+                }
+            }
+        }
+    }
+}

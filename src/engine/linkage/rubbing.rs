@@ -54,8 +54,8 @@ impl<S: Scalar> Rows<S> {
     }
 
     /// Number of rows that see anything; at least one.
-    pub fn count(&self) -> S {
-        S::from((0..3).filter(|&row| self.has(row)).count().max(1) as f64)
+    pub fn count(&self) -> f64 {
+        (0..3).filter(|&row| self.has(row)).count().max(1) as f64
     }
 
     /// Whether a row sees anything.

@@ -199,7 +199,7 @@ fn lift<S: Solvable>(step: &mut IslandStep<'_, S>) {
             }
         }
         _ => {
-            step.begin_problem(Placing::Present, true);
+            step.begin_problem(Placing::Present, 0);
             for index in 0..step.workspace.active.len() {
                 let gap = step.workspace.touches[step.workspace.active[index]].gap;
                 let scale = step.workspace.scales[index];

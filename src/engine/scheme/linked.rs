@@ -22,11 +22,12 @@ use nalgebra::{Matrix3, Vector3};
 
 /// Solutions for the rows of joints, each with the end of the interval from the one before.
 const SWEEPS: usize = 3;
-/// Passes of a contact problem with joints: the first two move the ends, the last one is without softness.
+/// Passes of a contact problem with joints, each with the ends that the one before has moved.
 const PASSES: u32 = 3;
-/// What contacts, and joints that rub, yield in addition, as a part of what they would without joints: where joints
-/// hold them they would not yield at all.
-pub const SOFTNESS: f64 = 1e-6;
+/// Directions in which a contact yields by less than this part of what it would without joints are held by these. There
+/// it is given a compliance, as a part of the same, so that what has no effect on the motion is determined.
+const HELD: f64 = 1e-6;
+pub const SOFTNESS: f64 = 1e-3;
 /// Displacements that take out the errors of joints; each leaves the square of the one before.
 const ROUNDS: usize = 4;
 /// Errors of joints that are left alone, as a part of the size of the positions.
@@ -139,9 +140,8 @@ fn solve_for_ends<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, 
     step.workspace.linkages[index].motion.solve(linkage)
 }
 
-/// After pass `pass` of the contact problem: lets joints hold what nodes do at the ends with the impulses found, and
-/// takes out of these what contacts yield in addition, while there is another pass, at least for this. Returns whether
-/// there is.
+/// After pass `pass` of the contact problem: lets joints hold what nodes do at the ends with the impulses found, if there
+/// is another pass. Returns whether there is.
 pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S, again: bool) -> bool {
     if !step.is_jointed() || !(again || pass + 1 < PASSES) {
         return again;
@@ -152,9 +152,15 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S, again
         let Scratch { motion, free, change, proposed, free_over, .. } = &mut step.workspace.linkages[index];
         for block in 0..free.len() {
             change[block] = free[block] + motion.solution[block];
-            proposed[block] = -free[block];
         }
         *free_over = None;
+        proposed.copy_from_slice(&motion.solution);
+        add(step, linkage, index);
+        step.look_ahead(dt);
+        let Scratch { change, proposed, .. } = &mut step.workspace.linkages[index];
+        for (proposed, change) in proposed.iter_mut().zip(change.iter()) {
+            *proposed = -change;
+        }
         add(step, linkage, index);
         move_ends(step, linkage, index, dt);
         solve_for_ends(step, linkage, index);
@@ -164,22 +170,6 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S, again
         add(step, linkage, index);
     }
     true
-}
-
-/// Relaxes what contacts yield in addition at the impulses of the pass before, if these were found for the same ends.
-pub fn relax<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32) {
-    if !step.is_jointed() || pass + 1 < PASSES {
-        return;
-    }
-    let (_, index) = linkage_of(step);
-    let Workspace { problem, unknowns, linkages, active, .. } = &mut *step.workspace;
-    for (contact, &softness) in linkages[index].softness.iter().enumerate() {
-        // The normal row of a joint that rubs is not soft.
-        let first = 3 * contact + usize::from(contact >= active.len());
-        for row in first..3 * contact + 3 {
-            problem.contacts.q[row] -= softness * unknowns[row];
-        }
-    }
 }
 
 /// Where nodes are when springs and joints act, and at the end, in free motion.
@@ -328,14 +318,15 @@ pub fn yields<S: Solvable>(step: &IslandStep<'_, S>, placing: Placing) -> bool {
 }
 
 /// Writes scales and Delassus operator of the active contacts and, but for corrections of position, of the joints that
-/// rub. A later pass has what the first one found.
-pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing, first_pass: bool) {
+/// rub. Passes after those that move the ends have what the last of them found.
+pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing, pass: u32) {
     let (linkage, index) = linkage_of(step);
     if placing == Placing::Present {
         place_system(step, linkage, index);
         step.workspace.linkages[index].rubbing.clear();
     }
-    if first_pass {
+    let is_new = pass == 0 || (pass < PASSES && !step.workspace.active.is_empty());
+    if is_new {
         let count = step.workspace.active.len() + step.workspace.linkages[index].rubbing.len();
         let yielding = &mut step.workspace.linkages[index].yielding;
         yielding.clear();
@@ -349,23 +340,22 @@ pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing, fir
     let jointed = linkage.has_joints();
     let Workspace { touches, active, columns, scales, problem, linkages, mobility, .. } =
         &mut *step.workspace;
-    let Scratch { motion, yielding, rubbing, softness, .. } = &mut linkages[index];
+    let Scratch { motion, yielding, rubbing, .. } = &mut linkages[index];
     let contacts = active.len();
     let count = contacts + rubbing.len();
     let bodies = Bodies { mobility, inertia: &step.state.parameters.inertia };
     contact::scales(touches, active, columns, bodies, scales);
     scales.resize(count, S::one());
-    softness.clear();
     for one in 0..count {
-        let own = yielding[one * count + one].trace();
+        let own = &mut yielding[one * count + one];
         let (rows, alone) = match one.checked_sub(contacts).map(|place| &rubbing[place]) {
-            None => (S::from(3.0), S::one() / (scales[one] * scales[one])),
+            None => (3.0, S::one() / (scales[one] * scales[one])),
             Some(entry) => (entry.rows.count(), motion.yielding_alone(&entry.place, &entry.rows)),
         };
-        let soft = if jointed { alone * S::from(SOFTNESS) } else { S::zero() };
-        let scale = (rows / (own + soft * rows)).sqrt();
-        scales[one] = scale;
-        softness.push(soft * scale * scale);
+        if jointed && is_new {
+            soften(own, alone.value());
+        }
+        scales[one] = (S::from(rows) / own.trace()).sqrt();
     }
     problem.contacts.reset(count);
     for one in 0..count {
@@ -373,15 +363,28 @@ pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing, fir
             (yielding[one * count + other] * (scales[one] * scales[other])).transpose().into()
         };
         let mut diagonal = block(one);
-        for row in 0..3 {
-            diagonal[row][row] += softness[one];
-        }
         if let Some(entry) = one.checked_sub(contacts).map(|place| &rubbing[place]) {
             joint_friction::complete(entry, &mut diagonal);
         }
         problem.contacts.w.begin_row(diagonal);
         for other in (0..count).filter(|&other| other != one) {
             problem.contacts.w.push(other, block(other));
+        }
+    }
+}
+
+/// Makes a contact yield a little along the normal, or across it, if joints hold it there.
+fn soften<S: Scalar>(own: &mut Matrix3<S>, alone: f64) {
+    let softness = SOFTNESS * alone;
+    let values = own.map(S::value);
+    if values[(0, 0)] <= HELD * alone {
+        own[(0, 0)] += S::from(softness);
+    }
+    let axes = values.fixed_view::<2, 2>(1, 1).into_owned().symmetric_eigen();
+    for (yielding, axis) in axes.eigenvalues.iter().zip(axes.eigenvectors.column_iter()) {
+        if *yielding <= HELD * alone {
+            let mut across = own.fixed_view_mut::<2, 2>(1, 1);
+            across += (axis * axis.transpose() * softness).map(S::from);
         }
     }
 }
@@ -654,10 +657,11 @@ pub fn settle<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     if !linkage.has_joints() || dt.value() == 0.0 {
         return;
     }
-    for _ in 0..ROUNDS {
+    for round in 0..ROUNDS {
         place_nodes(step, index);
         follow_angles(step, linkage, index);
-        if joint_errors(step, linkage, index) {
+        // Once in any case: errors that are zero may have tangents.
+        if joint_errors(step, linkage, index) && round > 0 {
             break;
         }
         displace(step);

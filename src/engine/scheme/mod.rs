@@ -425,7 +425,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         self.look_ahead(dt);
         let mut pass = 0;
         let solved = loop {
-            self.begin_problem(Placing::Acting, pass == 0);
+            self.begin_problem(Placing::Acting, pass);
             for index in 0..self.workspace.active.len() {
                 let touch = &self.workspace.touches[self.workspace.active[index]];
                 let local = self.workspace.columns[index].linear * self.proposed_velocity(touch);
@@ -441,7 +441,6 @@ impl<S: Solvable> IslandStep<'_, S> {
             friction::write(self, dt);
             joint_friction::look(self);
             joint_friction::write(self);
-            linked::relax(self, pass);
             // Later passes start where the last one ended.
             if pass == 0 || !self.system.settings.warm_start {
                 self.guess(dt);
@@ -501,8 +500,8 @@ impl<S: Solvable> IslandStep<'_, S> {
         }
     }
 
-    /// Jacobians, scales and Delassus operator of the active contacts. Passes after the first see the same motion.
-    fn begin_problem(&mut self, placing: Placing, first_pass: bool) {
+    /// Jacobians, scales and Delassus operator of the active contacts, in pass `pass`.
+    fn begin_problem(&mut self, placing: Placing, pass: u32) {
         let Workspace { touches, active, columns, turns, .. } = &mut *self.workspace;
         let orientation = |rotation: usize| match placing {
             Placing::Acting => &turns[rotation].acting,
@@ -518,7 +517,7 @@ impl<S: Solvable> IslandStep<'_, S> {
             }
         }));
         if linked::yields(self, placing) {
-            linked::assemble(self, placing, first_pass);
+            linked::assemble(self, placing, pass);
         } else {
             let Workspace { touches, active, columns, scales: d, problem, mobility, .. } =
                 &mut *self.workspace;

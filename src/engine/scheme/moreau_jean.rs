@@ -11,8 +11,9 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     step.workspace.active.clear();
     for index in 0..step.workspace.touches.len() {
         let touch = &step.workspace.touches[index];
-        // Positions that a master gives carry round-off, and what rests may not fall for it.
-        let rounding = if step.island.couplings.is_empty() { 0.0 } else { step.touching_distance(touch) };
+        // Positions that a master gives, or that joints hold, carry round-off, and what rests may not fall for it.
+        let is_exact = step.island.couplings.is_empty() && !step.is_jointed();
+        let rounding = if is_exact { 0.0 } else { step.touching_distance(touch) };
         if touch.gap.value() + look_ahead * touch.normal_velocity.value() <= rounding {
             step.workspace.active.push(index);
         }
