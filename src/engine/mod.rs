@@ -49,7 +49,7 @@ pub use solver::{
     Status, complementarity_solve, solve_cone,
 };
 pub use state::{
-    ContactMemory, ContactMode, ContactRecord, Input, MAX_INPUT_DERIVATIVE, NodeState, Parameters,
+    ContactMemory, ContactMode, ContactRecord, Input, MAX_INPUT_DERIVATIVE, NodeState, Parameters, Past,
     RotationState, State, StepRecord, Trend,
 };
 pub use step::{MAX_SUBSTEPS, Quality, StepError, Workspace, advance};

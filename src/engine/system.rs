@@ -45,7 +45,7 @@ pub struct Node {
 }
 
 /// How a substep is integrated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scheme {
     /// Moreau-Jean.
     MoreauJean,
@@ -53,6 +53,16 @@ pub enum Scheme {
     Midpoint {
         /// Fixed-point sweeps per substep.
         sweeps: u32,
+    },
+    /// Two-step formula.
+    Multistep {
+        /// Asymptotic spectral radius, from 0 to 1.
+        rho: f64,
+    },
+    /// Hilber, Hughes and Taylor's.
+    Hht {
+        /// Damping of what is stiff, from 0 to 1/3.
+        alpha: f64,
     },
 }
 
@@ -123,6 +133,14 @@ pub enum FrictionLaw {
         /// Fixed-point iterations of the bounds.
         iterations: u32,
     },
+}
+
+impl Scheme {
+    /// Whether forces act at the end of a substep, with [`super::State::pasts`].
+    #[inline]
+    pub fn looks_back(&self) -> bool {
+        matches!(self, Scheme::Multistep { .. } | Scheme::Hht { .. })
+    }
 }
 
 impl ContactPair {

@@ -122,7 +122,8 @@ impl<'a> Validator<'a> {
         let entry = &file.engine;
         let scheme = self.scheme(entry);
         let is_midpoint = matches!(scheme, Scheme::Midpoint { .. });
-        let time_of_impact = entry.time_of_impact.as_ref().map_or(!is_midpoint, |given| *given.get_ref());
+        let splits = matches!(scheme, Scheme::MoreauJean);
+        let time_of_impact = entry.time_of_impact.as_ref().map_or(splits, |given| *given.get_ref());
         let step = entry.step.as_ref().map_or(file.experiment.step, |step| *step.get_ref());
         if let Some(written) = &entry.step
             && file.experiment.step / step > MAX_SUBSTEPS
@@ -158,39 +159,38 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// The scheme; keys that belong to the other one are refused, because they would do nothing.
+    /// The scheme; keys that belong to another one are refused, because they would do nothing.
     fn scheme(&mut self, entry: &EngineSection) -> Scheme {
-        let mut refuse = |span: Range<usize>, message: &str, hint: &str| {
-            self.problems.push(Problem::at(span, message).hint(hint));
-        };
-        match entry.scheme {
-            SchemeName::MoreauJean => {
-                if let Some(sweeps) = &entry.sweeps {
-                    refuse(
-                        sweeps.span(),
-                        "`sweeps` has no meaning with scheme \"moreau-jean\"",
-                        "leave it out, or write scheme = \"midpoint\"",
-                    );
-                }
-                Scheme::MoreauJean
+        let name = entry.scheme.text();
+        let given = |key: &Option<Spanned<f64>>, default| key.as_ref().map_or(default, |key| *key.get_ref());
+        let keys = [
+            ("theta", entry.theta.as_ref().map(Spanned::span), SchemeName::MoreauJean),
+            ("sweeps", entry.sweeps.as_ref().map(Spanned::span), SchemeName::Midpoint),
+            ("rho", entry.rho.as_ref().map(Spanned::span), SchemeName::Multistep),
+            ("alpha", entry.alpha.as_ref().map(Spanned::span), SchemeName::Hht),
+        ];
+        for (key, span, owner) in keys {
+            if let Some(span) = span.filter(|_| owner != entry.scheme) {
+                let message = format!("`{key}` has no meaning with scheme \"{name}\"");
+                let hint = format!("leave it out, or write scheme = \"{}\"", owner.text());
+                self.problems.push(Problem::at(span, message).hint(hint));
             }
+        }
+        if let Some(written) = entry.time_of_impact.as_ref().filter(|given| *given.get_ref())
+            && entry.scheme != SchemeName::MoreauJean
+        {
+            self.problems.push(
+                Problem::at(written.span(), format!("scheme \"{name}\" cannot split steps at impacts"))
+                    .hint("leave `time_of_impact` out, or write scheme = \"moreau-jean\""),
+            );
+        }
+        match entry.scheme {
+            SchemeName::MoreauJean => Scheme::MoreauJean,
             SchemeName::Midpoint => {
-                if let Some(theta) = &entry.theta {
-                    refuse(
-                        theta.span(),
-                        "`theta` has no meaning with scheme \"midpoint\"",
-                        "leave it out, or write scheme = \"moreau-jean\"",
-                    );
-                }
-                if let Some(written) = entry.time_of_impact.as_ref().filter(|given| *given.get_ref()) {
-                    refuse(
-                        written.span(),
-                        "scheme \"midpoint\" cannot split steps at impacts",
-                        "leave `time_of_impact` out, or write scheme = \"moreau-jean\"",
-                    );
-                }
                 Scheme::Midpoint { sweeps: entry.sweeps.as_ref().map_or(3, |sweeps| *sweeps.get_ref()) }
             }
+            SchemeName::Multistep => Scheme::Multistep { rho: given(&entry.rho, 0.6) },
+            SchemeName::Hht => Scheme::Hht { alpha: given(&entry.alpha, 0.1) },
         }
     }
 

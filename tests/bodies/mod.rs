@@ -6,9 +6,9 @@ use contact_fmu::engine::derivative::differentiate;
 use contact_fmu::engine::{
     Anchor, ContactMemory, ContactPair, ContactRecord, Coupling, CouplingMode, CouplingState, Drive, Dual,
     FrictionLaw, Input, Joint, JointEnd, JointKind, JointState, Kinetic, Latency, Motion, Motor, Node,
-    NodeShape, NodeState, Orientation, Parameters, Profile, Quality, RotationState, Scalar, Scheme, Settings,
-    SolverChoice, SolverSettings, Spring, State, StepRecord, Surface, SurfaceShape, System, Ties, Workspace,
-    advance,
+    NodeShape, NodeState, Orientation, Parameters, Past, Profile, Quality, RotationState, Scalar, Scheme,
+    Settings, SolverChoice, SolverSettings, Spring, State, StepRecord, Surface, SurfaceShape, System, Ties,
+    Trend, Workspace, advance,
 };
 use nalgebra::{Rotation3, Vector3};
 
@@ -67,6 +67,7 @@ impl Scene {
                 nodes: Vec::new(),
                 rotations: Vec::new(),
                 trends: Vec::new(),
+                pasts: Vec::new(),
                 contacts: Vec::new(),
                 memories: Vec::new(),
                 couplings: Vec::new(),
@@ -80,6 +81,13 @@ impl Scene {
 
     /// Event capturing in place of times of impact.
     pub fn capturing(mut self) -> Scene {
+        self.settings.time_of_impact = false;
+        self
+    }
+
+    /// Another scheme.
+    pub fn with_scheme(mut self, scheme: Scheme) -> Scene {
+        self.settings.scheme = scheme;
         self.settings.time_of_impact = false;
         self
     }
@@ -278,6 +286,12 @@ impl Scene {
             self.couplings,
             self.ties,
         );
+        let nodes = self.state.nodes.len();
+        match system.settings.scheme {
+            Scheme::Midpoint { .. } => self.state.trends = vec![Trend::none(); nodes],
+            Scheme::Multistep { .. } | Scheme::Hht { .. } => self.state.pasts = vec![Past::none(); nodes],
+            Scheme::MoreauJean => {}
+        }
         self.state.guesses = vec![Vector3::zeros(); system.points_of_contacts()];
         let workspace = Workspace::new(&system);
         Simulation { system, state: self.state, workspace }

@@ -30,14 +30,14 @@ pub struct Configuration<S> {
     pub angular_velocity: Vector3<S>,
 }
 
-/// Weights of damping and stiffness in the linear system, and the interval over which springs pull.
+/// Weights of damping and stiffness in the linear system, and the time over which springs pull.
 #[derive(Clone, Copy, Debug)]
 pub struct Stiffening<S> {
-    /// Weight of the damping: `dt theta`.
+    /// Weight of the damping; in Moreau-Jean's scheme `dt theta`.
     pub damping: S,
-    /// Weight of the stiffness: `dt^2 theta^2`.
+    /// Weight of the stiffness; `dt^2 theta^2`.
     pub stiffness: S,
-    /// Interval.
+    /// Time.
     pub interval: S,
 }
 
@@ -50,6 +50,8 @@ pub struct System<S: Scalar> {
     factor: Factor<S>,
     /// Compliances of the rows of joints, by block.
     compliance: Vec<S>,
+    /// Size of the velocities that a solution is added to.
+    pub speed: f64,
     /// Right side.
     pub right: Vec<Vector3<S>>,
     /// Solution: velocities by node, then impulses of the joints.
@@ -62,6 +64,8 @@ pub struct System<S: Scalar> {
 pub struct Scratch<S: Scalar> {
     /// Velocities over an interval.
     pub motion: System<S>,
+    /// Jumps of the velocities, to which springs do not answer; for schemes that tell them apart.
+    pub jump: System<S>,
     /// Displacements at an instant.
     pub placement: System<S>,
     /// Nodes in the order of the island's: where springs and joints act.
@@ -90,6 +94,7 @@ impl<S: Scalar> System<S> {
             factored: Matrix::zero(&linkage.pattern),
             factor: Factor::new(&linkage.pattern),
             compliance: vec![S::zero(); linkage.pattern.size()],
+            speed: 0.0,
             right: blocks.clone(),
             solution: blocks.clone(),
             residual: blocks,
@@ -120,6 +125,38 @@ impl<S: Scalar> System<S> {
                 let axes = rotation_matrix(orientation);
                 axes * Matrix3::from_diagonal(&inertia) * axes.transpose()
             };
+        }
+    }
+
+    /// Takes the matrix of another system.
+    pub fn copy_matrix(&mut self, other: &System<S>) {
+        self.matrix.diagonal.copy_from_slice(&other.matrix.diagonal);
+        self.matrix.below.copy_from_slice(&other.matrix.below);
+        self.compliance.copy_from_slice(&other.compliance);
+    }
+
+    /// Adds to the right side what springs answer to velocities, with nodes as in `acting`.
+    pub fn answer(
+        &mut self,
+        linkage: &Linkage,
+        ties: &Ties,
+        parameters: &Parameters<S>,
+        acting: &[Configuration<S>],
+        velocities: &[Vector3<S>],
+        stiffening: Stiffening<S>,
+    ) {
+        for (&index, place) in linkage.springs.iter().zip(&linkage.spring_places) {
+            let spring = &ties.springs[index];
+            let rates = Rates { stiffness: parameters.stiffness[index], damping: parameters.damping[index] };
+            let [first, second] = ends_of(spring, place, acting);
+            let pull = spring.pull(rates, &(second.at - first.at), &(second.velocity - first.velocity));
+            let stiff = pull.stiffness * stiffening.stiffness + pull.damping * stiffening.damping;
+            let at = |end: usize, arm: &Vector3<S>| {
+                let of = |block: Option<usize>| block.map_or(Vector3::zeros(), |block| velocities[block]);
+                of(place.blocks[2 * end]) + of(place.blocks[2 * end + 1]).cross(arm)
+            };
+            let parting = at(1, &second.arm) - at(0, &first.arm);
+            self.push(place.blocks, [&first.arm, &second.arm], &(stiff * parting));
         }
     }
 
@@ -246,7 +283,7 @@ impl<S: Scalar> System<S> {
     fn left_over(&self, linkage: &Linkage) -> f64 {
         let size = |values: &[Vector3<S>], block: usize| largest(&values[block]);
         let mut left = 0.0_f64;
-        let mut all = 0.0_f64;
+        let mut all = self.speed;
         for place in linkage.joint_places.iter().flatten().flatten() {
             left = left.max(size(&self.residual, place.block));
             let ends = place.blocks.iter().flatten().map(|&block| size(&self.solution, block));
@@ -256,7 +293,34 @@ impl<S: Scalar> System<S> {
     }
 }
 
+impl<S: Scalar> Configuration<S> {
+    /// Where the node is after `time` at its velocity.
+    pub fn ahead(&self, time: S) -> Pose<S> {
+        Pose {
+            position: self.pose.position + self.velocity * time,
+            orientation: self.pose.orientation.turned(&(self.angular_velocity * time)),
+        }
+    }
+}
+
 impl<S: Scalar> Scratch<S> {
+    /// Solves for the jumps that the right side of `motion` makes, and in `motion` for what springs answer.
+    pub fn jump_and_answer(
+        &mut self,
+        linkage: &Linkage,
+        ties: &Ties,
+        parameters: &Parameters<S>,
+        answer: Stiffening<S>,
+    ) {
+        let Scratch { motion, jump, acting, .. } = self;
+        jump.right.copy_from_slice(&motion.right);
+        jump.factor(linkage);
+        jump.solve(linkage);
+        motion.clear_right();
+        motion.answer(linkage, ties, parameters, acting, &jump.solution, answer);
+        motion.solve(linkage);
+    }
+
     /// Scratch memory for a linkage.
     pub fn new(linkage: &Linkage) -> Scratch<S> {
         let still = Configuration {
@@ -267,6 +331,7 @@ impl<S: Scalar> Scratch<S> {
         let nodes = linkage.places.len();
         Scratch {
             motion: System::new(linkage),
+            jump: System::new(linkage),
             placement: System::new(linkage),
             acting: vec![still; nodes],
             ends: vec![still; nodes],

@@ -8,14 +8,14 @@
 //! `p` of the contacts. The matrix is sparse, in blocks of three ([`factor`]), and solved once for free motion and
 //! once a contact for how it yields; joints are bilateral rows of it. [Fancello 2012, 3.1; Peiret 2016, eq. 30]
 
-mod assembly;
+pub mod assembly;
 mod factor;
 pub mod joint;
 pub mod motor;
 mod pattern;
 pub mod spring;
 
-pub use assembly::{Configuration, Scratch, Stiffening};
+pub use assembly::{Configuration, Scratch, Stiffening, System};
 pub use joint::{Joint, JointEnd, JointFriction, JointKind, JointState};
 pub use motor::{Drive, Motor, Profile};
 pub use spring::Spring;

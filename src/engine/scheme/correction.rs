@@ -19,7 +19,7 @@ const ROUNDS: usize = 4;
 /// Their normal impulses are taken out of the motion first, which presses every one of them in; lifting them
 /// out again leaves all gaps at zero.
 pub fn close<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
-    let mut lever = dt * S::from(step.system.settings.theta);
+    let mut lever = dt * S::from(step.contact_weight());
     for _ in 0..ROUNDS {
         if all_closed(step) {
             return;
@@ -195,7 +195,7 @@ fn lift<S: Solvable>(step: &mut IslandStep<'_, S>) {
             }
         }
         _ => {
-            step.begin_problem(Placing::Present);
+            step.begin_problem(Placing::Present, S::zero());
             for index in 0..step.workspace.active.len() {
                 let gap = step.workspace.touches[step.workspace.active[index]].gap;
                 let scale = step.workspace.scales[index];

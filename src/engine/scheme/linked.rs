@@ -4,10 +4,10 @@
 //! `A` where the joints act and `A'` at the end, `A v+ = b - (A' - A) v+`, whose last term comes from the solution
 //! before. What is left of the joints' errors is taken out at position level.
 
-use super::{IslandStep, Placing, correction, largest};
+use super::{IslandStep, Placing, Weights, correction, end_point, largest};
 use crate::engine::contact::{Touch, pose};
 use crate::engine::linkage::motor::{Demand, Moment};
-use crate::engine::linkage::{Configuration, JointPlace, Linkage, Scratch, Stiffening};
+use crate::engine::linkage::{self, Configuration, JointPlace, Linkage, Scratch, Stiffening};
 use crate::engine::problem::block_matrix::Block;
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
@@ -49,7 +49,7 @@ pub fn propose<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let scratch = &mut step.workspace.linkages[index];
     let Scratch { free, proposed, .. } = scratch;
     proposed.copy_from_slice(free);
-    add(step, linkage, index);
+    add(step, linkage, index, step.system.settings.theta);
     if dt.value() > 0.0 {
         let Workspace { acceleration, velocity, .. } = &mut *step.workspace;
         for &node in &step.island.nodes {
@@ -61,7 +61,7 @@ pub fn propose<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
 fn solve_free<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let (linkage, index) = linkage_of(step);
     predict(step, dt);
-    let theta = S::from(step.system.settings.theta);
+    let stiffening = stiffening(&step.weights(dt), dt);
     let Workspace { linkages, mobility, turns, .. } = &mut *step.workspace;
     let parameters = &step.state.parameters;
     let scratch = &mut linkages[index];
@@ -71,8 +71,6 @@ fn solve_free<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
         let turning = turning.map(|rotation| (&turns[rotation].acting, &parameters.inertia[rotation]));
         scratch.motion.set_body(place, mobility[place.node], turning);
     }
-    let weight = dt * theta;
-    let stiffening = Stiffening { damping: weight, stiffness: weight * weight, interval: dt };
     // At an instant springs do nothing.
     if dt.value() > 0.0 {
         scratch.motion.add_springs(linkage, &step.system.ties, parameters, &scratch.acting, stiffening);
@@ -99,6 +97,149 @@ fn solve_free<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let Scratch { motion, free, free_over, .. } = &mut step.workspace.linkages[index];
     free.copy_from_slice(&motion.solution);
     *free_over = Some(dt);
+}
+
+/// How a change of the velocity at the end is felt where springs act.
+fn stiffening<S: Scalar>(weights: &Weights<S>, dt: S) -> Stiffening<S> {
+    let damping = weights.force * weights.acting;
+    Stiffening { damping, stiffness: damping * weights.reach * dt, interval: weights.force }
+}
+
+/// Finds accelerations at the start: `M a = f + A^T l`, `A a = u' - A' v`.
+pub fn accelerate<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let (linkage, index) = linkage_of(step);
+    fill_placement(step, linkage, index);
+    for (place, &node) in step.island.nodes.iter().enumerate() {
+        let at = end_point::start_acceleration(step, node);
+        step.workspace.linkages[index].acting[place] = Configuration {
+            velocity: at.linear,
+            angular_velocity: at.angular,
+            ..step.workspace.linkages[index].ends[place]
+        };
+    }
+    let still = Stiffening { damping: S::zero(), stiffness: S::zero(), interval: S::one() };
+    let Scratch { placement, ends, .. } = &mut step.workspace.linkages[index];
+    placement.add_springs(linkage, &step.system.ties, &step.state.parameters, ends, still);
+    hold_accelerations(step, linkage, index);
+    let placement = &mut step.workspace.linkages[index].placement;
+    placement.factor(linkage);
+    placement.solve(linkage);
+    for place in &linkage.places {
+        let solution = &step.workspace.linkages[index].placement.solution;
+        let (linear, angular) = (solution[place.linear], place.angular.map(|block| solution[block]));
+        end_point::add_start_acceleration(step, place.node, &linear, angular.as_ref());
+    }
+}
+
+/// Writes what joints ask of accelerations, less what they see of those in `acting`.
+fn hold_accelerations<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
+    /// Part of the step over which rows are followed to see how they turn.
+    const PART: f64 = 0.01;
+    let h = S::from(step.length);
+    let ahead = h * S::from(PART);
+    let [now, then] = [S::zero(), h].map(|ahead| moment(step, ahead));
+    for (joint, &entry) in linkage.joints.iter().enumerate() {
+        let [rate, next] = [&now, &then].map(|moment| {
+            demand(step.system, step.state, entry, moment).map_or(S::zero(), |demand| demand.rate)
+        });
+        let target = Vector3::new(S::zero(), S::zero(), (next - rate) / h);
+        let Scratch { placement, acting, ends, .. } = &mut step.workspace.linkages[index];
+        let entry = &step.system.ties.joints[entry];
+        let [moves, turns] = &linkage.joint_places[joint];
+        let blocks = [moves, turns].into_iter().zip([true, false]);
+        for (place, is_translation) in blocks.filter_map(|(place, which)| Some((place.as_ref()?, which))) {
+            let rows = |ahead: S| {
+                let poses = place.ends.map(|end| end.map(|node| ends[node].ahead(ahead)));
+                let placed = entry.placed(poses.each_ref().map(Option::as_ref));
+                if is_translation { entry.translation_rows(&placed) } else { entry.rotation_rows(&placed) }
+            };
+            let turned = rows(ahead).velocity(place, ends) - rows(-ahead).velocity(place, ends);
+            let target = if entry.has_angle() == is_translation { Vector3::zeros() } else { target };
+            placement.right[place.block] =
+                target - turned / (ahead * S::from(2.0)) - rows(S::zero()).velocity(place, acting);
+        }
+    }
+}
+
+/// Finds the accelerations at the end such that springs and joints are obeyed there: Newton steps from what was found
+/// so far, `(M + b C + c K) u = b (f - M a) + A^T x`, `A (v + u) = b`.
+pub fn move_to_end<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    let (linkage, index) = linkage_of(step);
+    let weights = step.weights(dt);
+    let turns = linkage.places.iter().any(|place| place.angular.is_some());
+    let sweeps = if linkage.has_joints() || turns { SWEEPS } else { 1 };
+    let mut left = 0.0;
+    for _ in 0..sweeps {
+        for (place, &node) in step.island.nodes.iter().enumerate() {
+            let at = end_point::configuration(step, node);
+            let Scratch { acting, ends, .. } = &mut step.workspace.linkages[index];
+            (acting[place], ends[place]) = (at, at);
+        }
+        fill_end(step, linkage, index, dt, &weights);
+        let system = &mut step.workspace.linkages[index].motion;
+        system.factor(linkage);
+        left = system.solve(linkage);
+        for (local, place) in linkage.places.iter().enumerate() {
+            let Scratch { motion, acting, .. } = &step.workspace.linkages[index];
+            let (at, linear) = (acting[local], motion.solution[place.linear]);
+            let angular = place.angular.map(|block| motion.solution[block]);
+            end_point::change(step, place.node, &at, &linear, angular.as_ref());
+        }
+    }
+    step.state.step.residual = step.state.step.residual.max(left);
+    let Scratch { motion, free, .. } = &mut step.workspace.linkages[index];
+    // As if the force at the end had acted all the time.
+    for place in linkage.joint_places.iter().flatten().flatten() {
+        free[place.block] = motion.solution[place.block] * (dt / weights.force);
+    }
+}
+
+/// The system of a Newton step at the end.
+fn fill_end<S: Solvable>(
+    step: &mut IslandStep<'_, S>,
+    linkage: &Linkage,
+    index: usize,
+    dt: S,
+    weights: &Weights<S>,
+) {
+    let parameters = &step.state.parameters;
+    let Workspace { linkages, mobility, .. } = &mut *step.workspace;
+    let Scratch { motion, acting, .. } = &mut linkages[index];
+    motion.clear();
+    for (place, at) in linkage.places.iter().zip(acting.iter()) {
+        let turning = step.system.nodes[place.node].rotation;
+        let turning = turning.map(|rotation| (&at.pose.orientation, &parameters.inertia[rotation]));
+        motion.set_body(place, mobility[place.node], turning);
+    }
+    let moment = moment(step, dt);
+    write_joints(step, linkage, index, &moment);
+    let Scratch { motion, jump, acting, held, .. } = &mut step.workspace.linkages[index];
+    jump.copy_matrix(motion);
+    let ties = &step.system.ties;
+    motion.add_springs(linkage, ties, &step.state.parameters, acting, stiffening(weights, dt));
+    for place in linkage.joint_places.iter().flatten().flatten() {
+        motion.right[place.block] = held[place.block];
+    }
+    motion.speed = 0.0;
+    for (local, place) in linkage.places.iter().enumerate() {
+        let at = step.workspace.linkages[index].acting[local];
+        let (force, torque) = end_point::missing(step, place.node, &at);
+        let applied = largest(&step.workspace.acceleration[place.node]) * dt.value();
+        let motion = &mut step.workspace.linkages[index].motion;
+        let speeds = [motion.speed, largest(&at.velocity), largest(&at.angular_velocity), applied];
+        motion.speed = speeds.into_iter().fold(0.0, f64::max);
+        motion.right[place.linear] += force * weights.force;
+        if let Some(block) = place.angular {
+            motion.right[block] += torque * weights.force;
+        }
+    }
+}
+
+/// Takes the impulses of joints without contact into the proposal.
+pub fn propose_again<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let (_, index) = linkage_of(step);
+    let Scratch { free, proposed, .. } = &mut step.workspace.linkages[index];
+    proposed.copy_from_slice(free);
 }
 
 /// Where nodes are when springs and joints act, and at the end, in free motion.
@@ -206,15 +347,14 @@ fn moment<S: Solvable>(step: &IslandStep<'_, S>, ahead: S) -> Moment {
     Moment { start: step.state.time, elapsed: now + ahead.value(), left: step.state.step.duration - now }
 }
 
-/// Adds what the linkage does to the proposed velocities.
-fn add<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
-    let theta = S::from(step.system.settings.theta);
+/// Adds what the linkage does to the proposed velocities, and the given part of it to the means.
+fn add<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize, weight: f64) {
     let Workspace { linkages, velocity, turns, .. } = &mut *step.workspace;
     let proposed = &linkages[index].proposed;
     for place in &linkage.places {
         velocity[place.node] += proposed[place.linear];
         if let (Some(block), Some(rotation)) = (place.angular, step.system.nodes[place.node].rotation) {
-            turns[rotation].mean += proposed[block] * theta;
+            turns[rotation].mean += proposed[block] * S::from(weight);
             turns[rotation].end += proposed[block];
         }
     }
@@ -228,30 +368,54 @@ pub fn yields<S: Solvable>(step: &IslandStep<'_, S>, placing: Placing) -> bool {
     }
 }
 
-/// Writes scales and Delassus operator of the active contacts.
-pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing) {
+/// The system by which contacts yield.
+fn system_of<S: Scalar>(scratch: &mut Scratch<S>, placing: Placing) -> &mut linkage::System<S> {
+    match placing {
+        Placing::Acting => &mut scratch.motion,
+        Placing::Present => &mut scratch.placement,
+    }
+}
+
+/// Writes scales and Delassus operator of the active contacts over `dt`.
+pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing, dt: S) {
     let (linkage, index) = linkage_of(step);
     if placing == Placing::Present {
         place_system(step, linkage, index);
     }
+    let answer = answer_to_jumps(step, linkage, dt);
+    let parameters = &step.state.parameters;
     let Workspace { touches, active, columns, scales, problem, linkages, .. } = &mut *step.workspace;
-    let Scratch { motion, placement, yielding, .. } = &mut linkages[index];
-    let system = if placing == Placing::Acting { motion } else { placement };
     let count = active.len();
-    yielding.clear();
-    yielding.resize(count * count, Matrix3::zeros());
+    linkages[index].yielding.clear();
+    linkages[index].yielding.resize(count * count, Matrix3::zeros());
     for other in 0..count {
         for column in 0..3 {
             let direction: Vector3<S> = columns[other].linear.row(column).transpose();
+            let scratch = &mut linkages[index];
+            let system = system_of(scratch, placing);
             system.clear_right();
             push_touch(linkage, &mut system.right, &touches[active[other]], &direction);
-            system.solve(linkage);
+            let jumps = match (placing, &answer) {
+                (Placing::Acting, Some(answer)) => {
+                    scratch.jump_and_answer(linkage, &step.system.ties, parameters, *answer);
+                    true
+                }
+                _ => {
+                    system.solve(linkage);
+                    false
+                }
+            };
             for one in 0..count {
-                let seen = columns[one].linear * seen_at(linkage, &system.solution, &touches[active[one]]);
-                yielding[one * count + other].set_column(column, &seen);
+                let touch = &touches[active[one]];
+                let mut seen = seen_at(linkage, &system_of(scratch, placing).solution, touch);
+                if jumps {
+                    seen += seen_at(linkage, &scratch.jump.solution, touch);
+                }
+                scratch.yielding[one * count + other].set_column(column, &(columns[one].linear * seen));
             }
         }
     }
+    let yielding = &linkages[index].yielding;
     scales.clear();
     scales.extend((0..count).map(|one| (S::from(3.0) / yielding[one * count + one].trace()).sqrt()));
     problem.contacts.reset(count);
@@ -266,22 +430,62 @@ pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing) {
     }
 }
 
-/// Adds the impulses of the active contacts to the proposal.
-pub fn push<S: Solvable>(step: &mut IslandStep<'_, S>) {
+/// What springs answer to jumps, in schemes that tell these from smooth motion: `b (C + h/2 K) w`.
+fn answer_to_jumps<S: Solvable>(step: &IslandStep<'_, S>, linkage: &Linkage, dt: S) -> Option<Stiffening<S>> {
+    (step.system.settings.scheme.looks_back() && !linkage.springs.is_empty()).then(|| {
+        let weights = step.weights(dt);
+        stiffening(&Weights { reach: weights.contact, ..weights }, dt)
+    })
+}
+
+/// Adds the impulses of the active contacts over `dt` to the proposal.
+pub fn push<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let (linkage, index) = linkage_of(step);
+    let answer = answer_to_jumps(step, linkage, dt);
     let Workspace { touches, active, impulses, linkages, .. } = &mut *step.workspace;
-    let Scratch { motion, proposed, .. } = &mut linkages[index];
+    let motion = &mut linkages[index].motion;
     motion.clear_right();
     for (&place, impulse) in active.iter().zip(impulses.iter()) {
         let touch = &touches[place];
         push_touch(linkage, &mut motion.right, touch, &impulse.vector(&touch.normal));
     }
-    motion.solve(linkage);
-    proposed.copy_from_slice(&motion.solution);
-    add(step, linkage, index);
+    match answer {
+        Some(answer) => {
+            linkages[index].jump_and_answer(linkage, &step.system.ties, &step.state.parameters, answer);
+            push_answer(step, linkage, index, dt);
+            let Scratch { jump, proposed, .. } = &mut step.workspace.linkages[index];
+            proposed.copy_from_slice(&jump.solution);
+        }
+        None => {
+            linkages[index].motion.solve(linkage);
+            let Scratch { motion, proposed, .. } = &mut linkages[index];
+            proposed.copy_from_slice(&motion.solution);
+        }
+    }
+    add(step, linkage, index, step.contact_weight());
     let Scratch { proposed, free, .. } = &mut step.workspace.linkages[index];
     for (proposed, free) in proposed.iter_mut().zip(free.iter()) {
         *proposed += free;
+    }
+}
+
+/// Adds what springs answer to jumps to the smooth motion.
+fn push_answer<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize, dt: S) {
+    let weights = step.weights(dt);
+    let Workspace { linkages, velocity, turns, end_point, .. } = &mut *step.workspace;
+    let Scratch { motion, jump, .. } = &mut linkages[index];
+    for place in &linkage.places {
+        let linear = motion.solution[place.linear];
+        let angular = place.angular.map(|block| motion.solution[block]);
+        velocity[place.node] += linear;
+        if let (Some(angular), Some(rotation)) = (angular, step.system.nodes[place.node].rotation) {
+            turns[rotation].mean += angular * weights.reach;
+            turns[rotation].end += angular;
+        }
+        end_point.answer(place.node, &linear, angular.as_ref(), weights.reach);
+    }
+    for place in linkage.joint_places.iter().flatten().flatten() {
+        jump.solution[place.block] += motion.solution[place.block] * (dt / weights.force);
     }
 }
 
@@ -374,7 +578,13 @@ pub fn settle<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
 fn place_nodes<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) {
     let nodes = &mut step.workspace.linkages[index].ends;
     for (end, &node) in nodes.iter_mut().zip(&step.island.nodes) {
-        end.pose = pose(step.system, step.state, node);
+        let turning = step.system.nodes[node].rotation;
+        *end = Configuration {
+            pose: pose(step.system, step.state, node),
+            velocity: step.state.nodes[node].velocity,
+            angular_velocity: turning
+                .map_or(Vector3::zeros(), |rotation| step.state.rotations[rotation].angular_velocity),
+        };
     }
 }
 
@@ -420,6 +630,11 @@ fn position_size<S: Scalar>(nodes: &[Configuration<S>], place: &Option<JointPlac
 
 /// The system of displacements, where nodes are at present.
 fn place_system<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
+    fill_placement(step, linkage, index);
+    step.workspace.linkages[index].placement.factor(linkage);
+}
+
+fn fill_placement<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
     place_nodes(step, index);
     let parameters = &step.state.parameters;
     let Workspace { linkages, mobility, .. } = &mut *step.workspace;
@@ -442,7 +657,6 @@ fn place_system<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, in
             placement.set_rows(place, &entry.rotation_rows(&placed), turns_held);
         }
     }
-    placement.factor(linkage);
 }
 
 /// How far a contact opens for a unit of what corrects its position.

@@ -60,13 +60,14 @@ impl Validator<'_> {
                 self.compliant(entry, latency())
             }
         };
-        if name != CouplingName::Owned && matches!(scheme, SchemeName::Midpoint) {
+        if name != CouplingName::Owned && scheme != SchemeName::MoreauJean {
             let (span, by_default) = match &entry.coupling {
                 Some(written) => (written.span(), ""),
                 None => (entry.name.span(), " by default"),
             };
             let message = format!(
-                "scheme \"midpoint\" moves its own nodes only, and `{}` has coupling = \"{}\"{by_default}",
+                "scheme \"{}\" moves its own nodes only, and `{}` has coupling = \"{}\"{by_default}",
+                scheme.text(),
                 entry.name.get_ref(),
                 name.text()
             );
