@@ -230,8 +230,7 @@ impl System {
     /// Joins the parts and groups nodes and contacts into islands.
     ///
     /// # Panics
-    /// Where a body that carries a surface has no rotation, or the scheme is midpoint, which knows fixed surfaces
-    /// and shapes with one touching point only.
+    /// Where a body that carries a surface has no rotation.
     pub fn new(
         settings: Settings,
         nodes: Vec<Node>,
@@ -241,13 +240,9 @@ impl System {
         couplings: Vec<Coupling>,
         ties: Ties,
     ) -> System {
-        let is_midpoint = matches!(settings.scheme, Scheme::Midpoint { .. });
         for body in surfaces.iter().filter_map(|surface| surface.body) {
             assert!(nodes[body].rotation.is_some(), "a body that carries a surface has a rotation");
-            assert!(!is_midpoint, "the midpoint scheme has no surfaces that move");
         }
-        let one_point = |node: &Node| node.shape.touching_points() == 1;
-        assert!(!is_midpoint || nodes.iter().all(one_point), "the midpoint scheme has one point a node");
         let mut islands = islands(nodes.len(), &surfaces, &contacts, &ties);
         let linkages = Linkage::of_islands(&mut islands, &nodes, &ties);
         for island in &mut islands {

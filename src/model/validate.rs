@@ -52,7 +52,7 @@ fn is_identifier(name: &str) -> bool {
 pub(super) fn validate(file: &ModelFile) -> Result<Model, Vec<Problem>> {
     let mut validator = Validator::default();
     let nodes = file.node.iter().map(|entry| validator.node(entry, file.engine.scheme)).collect();
-    let surfaces = file.surface.iter().map(|entry| validator.surface(entry, file.engine.scheme)).collect();
+    let surfaces = file.surface.iter().map(|entry| validator.surface(entry)).collect();
     let model = Model {
         name: validator.model_name(&file.model.name),
         description: validator.description(file.model.description.as_ref()),
@@ -201,30 +201,15 @@ impl<'a> Validator<'a> {
             name: entry.name.get_ref().clone(),
             coupling: self.coupling(entry, scheme),
             mass: entry.mass,
-            shape: self.node_shape(entry, scheme),
+            shape: self.node_shape(entry),
             rotation: self.rotation(entry),
             position: entry.position.as_ref().map_or([0.0; 3], |position| *position.get_ref()),
             velocity: entry.velocity,
         }
     }
 
-    fn node_shape(&mut self, entry: &NodeEntry, scheme: SchemeName) -> NodeShape {
+    fn node_shape(&mut self, entry: &NodeEntry) -> NodeShape {
         let Some(shape) = &entry.shape else { return NodeShape::Point };
-        let has_many_points = match shape.get_ref() {
-            NodeShapeEntry::Box { .. } => true,
-            NodeShapeEntry::Points(points) => points.len() > 1,
-            NodeShapeEntry::Sphere { .. } | NodeShapeEntry::Disc { .. } => false,
-        };
-        if has_many_points && matches!(scheme, SchemeName::Midpoint) {
-            self.problems.push(
-                Problem::at(
-                    shape.span(),
-                    "scheme \"midpoint\" has shapes with one touching point only in this version",
-                )
-                .hint("use shape.sphere or shape.disc, or scheme = \"moreau-jean\""),
-            );
-            return NodeShape::Point;
-        }
         match shape.get_ref() {
             NodeShapeEntry::Sphere { radius } => NodeShape::Sphere { radius: *radius },
             NodeShapeEntry::Disc { radius, axis } => {
@@ -320,7 +305,7 @@ impl<'a> Validator<'a> {
         (given / length).into()
     }
 
-    fn surface(&mut self, entry: &'a SurfaceEntry, scheme: SchemeName) -> Surface {
+    fn surface(&mut self, entry: &'a SurfaceEntry) -> Surface {
         self.declare(&entry.name, Named::Surface(self.surface_count));
         self.surface_count += 1;
         let shape = match &entry.shape {
@@ -328,7 +313,7 @@ impl<'a> Validator<'a> {
                 normal: self.direction(normal, "normal", "a floor has normal = [0.0, 0.0, 1.0]"),
             },
         };
-        let motion = self.motion(entry, scheme);
+        let motion = self.motion(entry);
         Surface { name: entry.name.get_ref().clone(), shape, position: entry.position, motion }
     }
 
@@ -541,19 +526,6 @@ impl<'a> Validator<'a> {
     fn friction(&mut self, file: &ModelFile, entry: &ContactEntry, node: usize) -> (Friction, f64) {
         let law = entry.friction.as_ref().map(Spanned::get_ref);
         let span = || entry.friction.as_ref().map_or(entry.between.span(), Spanned::span);
-        if matches!(file.engine.scheme, SchemeName::Midpoint) {
-            let span = match law {
-                None | Some(FrictionEntry::Cone { .. }) => entry.normal_stiffness.as_ref().map(Spanned::span),
-                Some(_) => Some(span()),
-            };
-            if let Some(span) = span {
-                let problem = Problem::at(
-                    span,
-                    "scheme \"midpoint\" has cone friction and rigid normals only in this version",
-                );
-                self.problems.push(problem.hint("use friction.cone, or scheme = \"moreau-jean\""));
-            }
-        }
         match law {
             None => (Friction::Cone, 0.0),
             Some(&FrictionEntry::Cone { mu }) => (Friction::Cone, mu),

@@ -9,6 +9,7 @@ use crate::engine::contact::{Touch, pose};
 use crate::engine::linkage::motor::{Demand, Moment};
 use crate::engine::linkage::{self, Configuration, JointPlace, Linkage, Scratch, Stiffening};
 use crate::engine::problem::block_matrix::Block;
+use crate::engine::problem::cone::ConeProblem;
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
 use crate::engine::state::State;
@@ -202,15 +203,7 @@ fn fill_end<S: Solvable>(
     dt: S,
     weights: &Weights<S>,
 ) {
-    let parameters = &step.state.parameters;
-    let Workspace { linkages, mobility, .. } = &mut *step.workspace;
-    let Scratch { motion, acting, .. } = &mut linkages[index];
-    motion.clear();
-    for (place, at) in linkage.places.iter().zip(acting.iter()) {
-        let turning = step.system.nodes[place.node].rotation;
-        let turning = turning.map(|rotation| (&at.pose.orientation, &parameters.inertia[rotation]));
-        motion.set_body(place, mobility[place.node], turning);
-    }
+    set_bodies(step, linkage, index);
     let moment = moment(step, dt);
     write_joints(step, linkage, index, &moment);
     let Scratch { motion, jump, acting, held, .. } = &mut step.workspace.linkages[index];
@@ -382,51 +375,110 @@ pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing, dt:
     if placing == Placing::Present {
         place_system(step, linkage, index);
     }
-    let answer = answer_to_jumps(step, linkage, dt);
+    let answer = answer_to_jumps(step, linkage, dt).filter(|_| placing == Placing::Acting);
     let parameters = &step.state.parameters;
     let Workspace { touches, active, columns, scales, problem, linkages, .. } = &mut *step.workspace;
-    let count = active.len();
-    linkages[index].yielding.clear();
-    linkages[index].yielding.resize(count * count, Matrix3::zeros());
+    let respond = |scratch: &mut Scratch<S>, other: usize, direction: usize| {
+        let direction: Vector3<S> = columns[other].linear.row(direction).transpose();
+        let system = system_of(scratch, placing);
+        system.clear_right();
+        push_touch(linkage, &mut system.right, &touches[active[other]], &direction);
+        match &answer {
+            Some(answer) => scratch.jump_and_answer(linkage, &step.system.ties, parameters, *answer),
+            None => {
+                system.solve(linkage);
+            }
+        }
+    };
+    let see = |scratch: &mut Scratch<S>, one: usize| {
+        let touch = &touches[active[one]];
+        let mut seen = seen_at(linkage, &system_of(scratch, placing).solution, touch);
+        if answer.is_some() {
+            seen += seen_at(linkage, &scratch.jump.solution, touch);
+        }
+        columns[one].linear * seen
+    };
+    write_operator(&mut linkages[index], active.len(), respond, see, (scales, &mut problem.contacts));
+}
+
+/// Writes scales and Delassus operator of `count` contacts: `respond` finds velocities for a unit impulse of a contact
+/// in one of its directions, `see` what a contact sees of them.
+pub fn write_operator<S: Scalar>(
+    scratch: &mut Scratch<S>,
+    count: usize,
+    respond: impl Fn(&mut Scratch<S>, usize, usize),
+    see: impl Fn(&mut Scratch<S>, usize) -> Vector3<S>,
+    (scales, problem): (&mut Vec<S>, &mut ConeProblem<S>),
+) {
+    scratch.yielding.clear();
+    scratch.yielding.resize(count * count, Matrix3::zeros());
     for other in 0..count {
-        for column in 0..3 {
-            let direction: Vector3<S> = columns[other].linear.row(column).transpose();
-            let scratch = &mut linkages[index];
-            let system = system_of(scratch, placing);
-            system.clear_right();
-            push_touch(linkage, &mut system.right, &touches[active[other]], &direction);
-            let jumps = match (placing, &answer) {
-                (Placing::Acting, Some(answer)) => {
-                    scratch.jump_and_answer(linkage, &step.system.ties, parameters, *answer);
-                    true
-                }
-                _ => {
-                    system.solve(linkage);
-                    false
-                }
-            };
+        for direction in 0..3 {
+            respond(scratch, other, direction);
             for one in 0..count {
-                let touch = &touches[active[one]];
-                let mut seen = seen_at(linkage, &system_of(scratch, placing).solution, touch);
-                if jumps {
-                    seen += seen_at(linkage, &scratch.jump.solution, touch);
-                }
-                scratch.yielding[one * count + other].set_column(column, &(columns[one].linear * seen));
+                let seen = see(scratch, one);
+                scratch.yielding[one * count + other].set_column(direction, &seen);
             }
         }
     }
-    let yielding = &linkages[index].yielding;
+    let yielding = &scratch.yielding;
     scales.clear();
     scales.extend((0..count).map(|one| (S::from(3.0) / yielding[one * count + one].trace()).sqrt()));
-    problem.contacts.reset(count);
+    problem.reset(count);
     for one in 0..count {
         let block = |other: usize| -> Block<S> {
             (yielding[one * count + other] * (scales[one] * scales[other])).transpose().into()
         };
-        problem.contacts.w.begin_row(block(one));
+        problem.w.begin_row(block(one));
         for other in (0..count).filter(|&other| other != one) {
-            problem.contacts.w.push(other, block(other));
+            problem.w.push(other, block(other));
         }
+    }
+}
+
+/// Solves for what springs and joints change in the velocities at the end, with the nodes in `acting` midway and in
+/// `ends` at the end, for the momentum that they miss: the right side before, by block.
+pub fn move_midway<S: Solvable>(
+    step: &mut IslandStep<'_, S>,
+    dt: S,
+    missing: impl Fn(&IslandStep<'_, S>, usize) -> (Vector3<S>, Vector3<S>),
+) {
+    let (linkage, index) = linkage_of(step);
+    let stiffening = stiffening(&step.weights(dt), dt);
+    set_bodies(step, linkage, index);
+    let Scratch { motion, acting, .. } = &mut step.workspace.linkages[index];
+    motion.add_springs(linkage, &step.system.ties, &step.state.parameters, acting, stiffening);
+    let moment = moment(step, dt);
+    write_joints(step, linkage, index, &moment);
+    see_ends(step, linkage, index);
+    let mut speed = 0.0_f64;
+    for (local, place) in linkage.places.iter().enumerate() {
+        let (linear, angular) = missing(step, place.node);
+        let Scratch { motion, ends, .. } = &mut step.workspace.linkages[index];
+        motion.right[place.linear] += linear;
+        if let Some(block) = place.angular {
+            motion.right[block] += angular;
+        }
+        speed = speed.max(largest(&ends[local].velocity)).max(largest(&ends[local].angular_velocity));
+    }
+    let Scratch { motion, free, .. } = &mut step.workspace.linkages[index];
+    motion.speed = speed;
+    motion.factor(linkage);
+    let left = motion.solve(linkage);
+    free.copy_from_slice(&motion.solution);
+    step.state.step.residual = step.state.step.residual.max(left);
+}
+
+/// Writes the inertia of the nodes as in `acting`.
+fn set_bodies<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
+    let inertia = &step.state.parameters.inertia;
+    let Workspace { linkages, mobility, .. } = &mut *step.workspace;
+    let Scratch { motion, acting, .. } = &mut linkages[index];
+    motion.clear();
+    for (place, at) in linkage.places.iter().zip(acting.iter()) {
+        let turning = step.system.nodes[place.node].rotation;
+        let turning = turning.map(|rotation| (&at.pose.orientation, &inertia[rotation]));
+        motion.set_body(place, mobility[place.node], turning);
     }
 }
 
@@ -701,7 +753,8 @@ pub fn displace<S: Solvable>(step: &mut IslandStep<'_, S>) {
     step.workspace.linkages[index].free_over = None;
 }
 
-fn linkage_of<'a, S: Solvable>(step: &IslandStep<'a, S>) -> (&'a Linkage, usize) {
+/// Springs and joints of the island, and their place among all.
+pub fn linkage_of<'a, S: Solvable>(step: &IslandStep<'a, S>) -> (&'a Linkage, usize) {
     let index = step.island.linkage.expect("asked of islands with springs or joints only");
     (&step.system.linkages[index], index)
 }

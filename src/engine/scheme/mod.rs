@@ -30,7 +30,7 @@ use super::problem::mixed::Friction;
 use super::rotation::{FreeRotation, Orientation, spin};
 use super::scalar::{Scalar, length};
 use super::solver::{Solvable, Status};
-use super::state::{ContactMode, State};
+use super::state::{ContactMode, ContactRecord, State};
 use super::step::{Turn, Workspace};
 use super::system::{Island, Scheme, System};
 use nalgebra::Vector3;
@@ -358,8 +358,11 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// How much of a change of the velocity by contact there is in the mean.
     #[inline]
     fn contact_weight(&self) -> f64 {
-        let settings = &self.system.settings;
-        if settings.scheme.looks_back() { end_point::JUMP_WEIGHT } else { settings.theta }
+        match self.system.settings.scheme {
+            Scheme::MoreauJean => self.system.settings.theta,
+            Scheme::Midpoint { .. } => 0.5,
+            Scheme::Multistep { .. } | Scheme::Hht { .. } => end_point::JUMP_WEIGHT,
+        }
     }
 
     /// How the proposed forces over `dt` change the motion.
@@ -367,7 +370,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         if self.system.settings.scheme.looks_back() {
             self.workspace.end_point.weights(dt)
         } else {
-            let theta = S::from(self.system.settings.theta);
+            let theta = S::from(self.contact_weight());
             Weights { force: dt, acting: theta, reach: theta, contact: theta }
         }
     }
@@ -489,7 +492,10 @@ impl<S: Solvable> IslandStep<'_, S> {
                 problem.q[3 * index + 2] = local[2] * scale;
                 problem.mu[index] = mu;
             }
-            friction::write(self, dt);
+            friction::write(self, dt, |step, index| {
+                let touch = &step.workspace.touches[step.workspace.active[index]];
+                touch.velocity(step.state)
+            });
             // Later passes start where the last one ended.
             if pass == 0 || !self.system.settings.warm_start {
                 self.guess(dt);
@@ -685,16 +691,9 @@ impl<S: Solvable> IslandStep<'_, S> {
             let velocity = touch.velocity(self.state);
             let normal_velocity = touch.normal.dot(&velocity);
             let leaving = normal_velocity.value() > self.resting_speed(touch);
-            let record = &mut self.state.contacts[touch.contact];
             if impulse.mode != ContactMode::Open && !leaving {
                 let slip = length(&(velocity - touch.normal * normal_velocity));
-                // Of several points of a pair, one that slips decides, and the fastest one.
-                if record.mode != ContactMode::Slip {
-                    record.mode = impulse.mode;
-                }
-                if slip.value() >= record.slip.value() {
-                    record.slip = slip;
-                }
+                record_mode(&mut self.state.contacts[touch.contact], impulse.mode, slip);
             }
         }
     }
@@ -831,6 +830,17 @@ impl<S: Solvable> IslandStep<'_, S> {
                 self.state.step.penetration = depth;
             }
         }
+    }
+}
+
+/// Records what a pressed point does. Of several points of a pair, one that slips decides, and the fastest one.
+#[inline]
+fn record_mode<S: Scalar>(record: &mut ContactRecord<S>, mode: ContactMode, slip: S) {
+    if record.mode != ContactMode::Slip {
+        record.mode = mode;
+    }
+    if slip.value() >= record.slip.value() {
+        record.slip = slip;
     }
 }
 

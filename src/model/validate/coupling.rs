@@ -103,7 +103,7 @@ impl Validator<'_> {
     }
 
     /// How a surface moves.
-    pub(super) fn motion(&mut self, entry: &SurfaceEntry, scheme: SchemeName) -> Motion {
+    pub(super) fn motion(&mut self, entry: &SurfaceEntry) -> Motion {
         let Some(MotionName::Input) = given(&entry.motion) else {
             let keys = [
                 key("mass", &entry.mass),
@@ -119,14 +119,6 @@ impl Validator<'_> {
             self.meaningless(keys, "motion = \"fixed\"", "motion = \"input\"");
             return Motion::Fixed;
         };
-        if let (SchemeName::Midpoint, Some(written)) = (scheme, &entry.motion) {
-            let message = "scheme \"midpoint\" has fixed surfaces only";
-            self.problems.push(
-                Problem::at(written.span(), message)
-                    .hint("leave `motion` out, or write scheme = \"moreau-jean\""),
-            );
-            return Motion::Fixed;
-        }
         let inertia = entry.inertia.as_ref().map(|inertia| self.inertia(inertia));
         let orientation = entry.orientation.as_ref().map(|orientation| self.orientation(orientation));
         Motion::Input(Frame {
