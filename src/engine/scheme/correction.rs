@@ -60,7 +60,14 @@ pub fn lift_out<S: Solvable>(step: &mut IslandStep<'_, S>) {
             step.workspace.unknowns.extend([S::zero(); 3]);
         }
     }
+    if step.workspace.active.is_empty() {
+        return;
+    }
     lift(step);
+    // What closes joints to first order only.
+    if step.is_jointed() {
+        linked::close_joints(step);
+    }
 }
 
 /// Whether pressed contacts are on their surfaces and the others not inside.

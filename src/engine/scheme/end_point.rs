@@ -23,7 +23,7 @@ const NEWTON_STEPS: usize = 3;
 /// Part of a step after which, on average, a jump of the velocity happens.
 pub const JUMP_WEIGHT: f64 = 0.5;
 
-/// A two-sided or one-step formula of this family, over one step.
+/// A formula of this family, over one step.
 pub trait Formula<S: Scalar> {
     /// `b`: velocity for a unit of the acceleration at the end.
     fn velocity_weight(&self) -> S;
@@ -166,6 +166,12 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, formula: &impl Formula<S>)
     if step.system.settings.correction {
         correction::lift_out(step);
     }
+}
+
+/// Length of the last step, which all nodes of an island have in common; zero where there is none to look back at.
+pub fn last_length<S: Solvable>(step: &IslandStep<'_, S>) -> f64 {
+    let own = step.island.nodes.iter().find(|&&node| step.system.nodes[node].coupling.is_none());
+    own.map_or(0.0, |&node| step.state.pasts[node].length)
 }
 
 /// Velocities and accelerations at the start.

@@ -3,9 +3,12 @@
 //! `M a^ = f(q, v) + A^T l`, `a+ = (1 - alpha) a^+ + alpha a^`,
 //! `v+ = v + h ((1 - gamma) a + gamma a+) + w`, `q+ = q + h v + h^2 ((1/2 - beta) a + beta a+) + h/2 w`
 //!
-//! with `gamma = 1/2 + alpha`, `beta = (1 + alpha)^2 / 4`: second order, A-stable for `alpha` from 0 to 1/3, asymptotic
-//! spectral radius `(1 - alpha) / (1 + alpha)`. At the start and after an impact `a = a^`.
-//! [Chen, Acary, Virlez and Bruels 2013]
+//! with `gamma = 1/2 + alpha`, `beta = (gamma + 1/2)^2 / 4`: second order, A-stable for `alpha` from 0 to 1/3, asymptotic
+//! spectral radius `(1 - alpha) / (1 + alpha)`. [Chen, Acary, Virlez and Bruels 2013]
+//!
+//! `a` is the acceleration `alpha h'` before the start, where `h'` is the last step. What keeps the order with steps of
+//! any length is `gamma = (1/2 + alpha h'/h) / (1 - alpha + alpha h'/h)`; at the start and after an impact `a = a^` and
+//! `h' = 0`.
 
 use super::IslandStep;
 use super::end_point::{self, Base, End, Formula, Start};
@@ -14,20 +17,22 @@ use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
 use crate::engine::state::Past;
 
-/// The method over a step `h`.
+/// The method over a step `h` after one of `last`.
 #[derive(Clone, Copy, Debug)]
 struct Hht {
     alpha: f64,
     h: f64,
+    last: f64,
 }
 
 impl Hht {
     fn gamma(&self) -> f64 {
-        0.5 + self.alpha
+        let behind = self.alpha * self.last / self.h;
+        (0.5 + behind) / (1.0 - self.alpha + behind)
     }
 
     fn beta(&self) -> f64 {
-        0.25 * (1.0 + self.alpha).powi(2)
+        0.25 * (self.gamma() + 0.5).powi(2)
     }
 }
 
@@ -41,7 +46,7 @@ impl<S: Scalar> Formula<S> for Hht {
     }
 
     fn base(&self, start: &Start<S>, past: &Past<S>) -> Base<S> {
-        let carried = if past.length > 0.0 { past.acceleration } else { start.acceleration };
+        let carried = if self.last > 0.0 { past.acceleration } else { start.acceleration };
         let mix = |both: f64, end: f64| -> Twist<S> {
             carried * S::from(both - end) + start.acceleration * S::from(end * self.alpha)
         };
@@ -61,5 +66,6 @@ impl<S: Scalar> Formula<S> for Hht {
 
 /// Advances the island over the substep.
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, alpha: f64) {
-    end_point::run(step, &Hht { alpha, h: step.length });
+    let last = end_point::last_length(step);
+    end_point::run(step, &Hht { alpha, h: step.length, last });
 }

@@ -613,9 +613,14 @@ pub fn record<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
 pub fn settle<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let (linkage, index) = linkage_of(step);
     step.workspace.linkages[index].free_over = None;
-    if !linkage.has_joints() || dt.value() == 0.0 {
-        return;
+    if linkage.has_joints() && dt.value() > 0.0 {
+        close_joints(step);
     }
+}
+
+/// Displaces nodes until the joints are closed.
+pub fn close_joints<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let (linkage, index) = linkage_of(step);
     for _ in 0..ROUNDS {
         place_nodes(step, index);
         follow_angles(step, linkage, index);

@@ -86,9 +86,7 @@ impl<S: Scalar> Formula<S> for Multistep {
 
 /// Advances the island over the substep.
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, rho: f64) {
-    // Nodes of an island share their past.
-    let own = step.island.nodes.iter().find(|&&node| step.system.nodes[node].coupling.is_none());
-    let last = own.map_or(0.0, |&node| step.state.pasts[node].length);
+    let last = end_point::last_length(step);
     end_point::run(step, &Multistep::new(rho, last, step.length));
 }
 
