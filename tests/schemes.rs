@@ -152,7 +152,9 @@ fn top(scheme: Scheme) -> Scene {
     scene
 }
 
-const SMOOTH: [(&str, fn(Scheme) -> Scene); 4] = [
+type SceneOf = fn(Scheme) -> Scene;
+
+const SMOOTH: [(&str, SceneOf); 4] = [
     ("oscillator", flying_oscillator),
     ("pendulum", pendulum),
     ("spinning body", spinning_body),

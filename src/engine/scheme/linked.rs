@@ -1,8 +1,10 @@
 //! Springs and joints in the interval of an island ([`crate::engine::linkage`]).
 //!
-//! They act where free motion takes the nodes at `theta dt`. The rows of joints see the velocities at the end: with
-//! `A` where the joints act and `A'` at the end, `A v+ = b - (A' - A) v+`, whose last term comes from the solution
-//! before. What is left of the joints' errors is taken out at position level.
+//! In Moreau-Jean's scheme they act where free motion takes the nodes at `theta dt`. The rows of joints see the
+//! velocities at the end: with `A` where the joints act and `A'` at the end, `A v+ = b - (A' - A) v+`, whose last term
+//! comes from the solution before. Schemes whose forces act midway or at the end come to these by Newton steps
+//! ([`move_midway`], [`move_to_end`]): the matrix is the same, with other [`Weights`]. What is left of the joints'
+//! errors is taken out at position level.
 
 use super::{IslandStep, Placing, Weights, correction, end_point, largest};
 use crate::engine::contact::{Touch, pose};
@@ -162,8 +164,8 @@ fn hold_accelerations<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linka
     }
 }
 
-/// Finds the accelerations at the end such that springs and joints are obeyed there: Newton steps from what was found
-/// so far, `(M + b C + c K) u = b (f - M a) + A^T x`, `A (v + u) = b`.
+/// Finds the accelerations `a` at the end such that springs and joints are obeyed there: Newton steps
+/// `(M + b C + c K) u = b (f - M a) + A^T x`, `A (v + u) = r`, `a += u / b`.
 pub fn move_to_end<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let (linkage, index) = linkage_of(step);
     let weights = step.weights(dt);
@@ -436,8 +438,9 @@ pub fn write_operator<S: Scalar>(
     }
 }
 
-/// Solves for what springs and joints change in the velocities at the end, with the nodes in `acting` midway and in
-/// `ends` at the end, for the momentum that they miss: the right side before, by block.
+/// A Newton step for the velocities at the end, with the nodes as found so far midway in `acting` and at the end in
+/// `ends`: solves for what changes in them. `missing` is the momentum, linear and angular, that a node misses for its
+/// velocity to be the one without springs, joints and contact.
 pub fn move_midway<S: Solvable>(
     step: &mut IslandStep<'_, S>,
     dt: S,
