@@ -220,6 +220,8 @@ fn wheel(scheme: Scheme) -> Model {
 }
 
 const MIDPOINT: Scheme = Scheme::Midpoint { sweeps: 3 };
+const SCHEMES: [Scheme; 4] =
+    [Scheme::MoreauJean, MIDPOINT, Scheme::Multistep { rho: 0.6 }, Scheme::Hht { alpha: 0.1 }];
 
 fn push_wheel(state: &mut State<f64>) {
     state.inputs[0].value = nalgebra::Vector3::new(0.2, -0.1, 0.3);
@@ -228,21 +230,21 @@ fn push_wheel(state: &mut State<f64>) {
 
 #[test]
 fn wheel_that_slides() {
-    for scheme in [Scheme::MoreauJean, MIDPOINT] {
+    for scheme in SCHEMES {
         compare(&wheel(scheme), 250, push_wheel, &[ContactMode::Slip]);
     }
 }
 
 #[test]
 fn wheel_that_rolls() {
-    for scheme in [Scheme::MoreauJean, MIDPOINT] {
+    for scheme in SCHEMES {
         compare(&wheel(scheme), 1200, push_wheel, &[ContactMode::Stick]);
     }
 }
 
 #[test]
 fn wheel_in_the_air() {
-    for scheme in [Scheme::MoreauJean, MIDPOINT] {
+    for scheme in SCHEMES {
         let mut model = wheel(scheme);
         model.nodes[0].position[2] += 10.0;
         compare(&model, 20, push_wheel, &[ContactMode::Open]);
@@ -269,10 +271,12 @@ fn wheel_that_hits_the_floor_within_the_step() {
 
 #[test]
 fn wheel_with_a_captured_impact() {
-    let model = thrown_wheel(MIDPOINT);
-    let (system, initial) = model.assemble();
-    let falls = (0..)
-        .find(|&steps| after(&system, initial.clone(), steps + 1).contacts[0].normal_impulse > 0.0)
-        .unwrap();
-    compare(&model, falls, push_wheel, &[ContactMode::Open]);
+    for scheme in &SCHEMES[1..] {
+        let model = thrown_wheel(*scheme);
+        let (system, initial) = model.assemble();
+        let falls = (0..)
+            .find(|&steps| after(&system, initial.clone(), steps + 1).contacts[0].normal_impulse > 0.0)
+            .unwrap();
+        compare(&model, falls, push_wheel, &[ContactMode::Open]);
+    }
 }

@@ -317,17 +317,6 @@ fn wrong_boxes_and_points() {
                 MOMENTS
             )
         );
-        let midpoint = WHEEL.replace("shape.disc.radius = 0.5", line);
-        assert_eq!(
-            error(&format!("{midpoint}[engine]\nscheme = \"midpoint\"\n")),
-            expected(
-                "scheme \"midpoint\" has shapes with one touching point only in this version",
-                9,
-                line,
-                "shape",
-                "use shape.sphere or shape.disc, or scheme = \"moreau-jean\""
-            )
-        );
     }
 }
 
@@ -387,8 +376,47 @@ fn disc_without_a_direction() {
 }
 
 #[test]
-fn keys_of_the_other_scheme() {
+fn schemes_that_damp_what_is_fast() {
+    for (scheme, keys, expected) in [
+        ("multistep", "", Scheme::Multistep { rho: 0.6 }),
+        ("multistep", "rho = 0.82\n", Scheme::Multistep { rho: 0.82 }),
+        ("hht", "", Scheme::Hht { alpha: 0.1 }),
+        ("hht", "alpha = 0\n", Scheme::Hht { alpha: 0.0 }),
+    ] {
+        let model = model(&format!("{MINIMAL}\n[engine]\nscheme = \"{scheme}\"\n{keys}"));
+        assert_eq!(model.engine.scheme, expected);
+        assert!(!model.engine.time_of_impact && !model.engine.correction);
+        assert_eq!(model.assemble().1.pasts.len(), 1);
+    }
+}
+
+#[test]
+fn keys_of_another_scheme() {
     for (scheme, line, message, hint) in [
+        (
+            "hht",
+            "rho = 0.5",
+            "`rho` has no meaning with scheme \"hht\"",
+            "leave it out, or write scheme = \"multistep\"",
+        ),
+        (
+            "multistep",
+            "alpha = 0.1",
+            "`alpha` has no meaning with scheme \"multistep\"",
+            "leave it out, or write scheme = \"hht\"",
+        ),
+        (
+            "multistep",
+            "theta = 0.5",
+            "`theta` has no meaning with scheme \"multistep\"",
+            "leave it out, or write scheme = \"moreau-jean\"",
+        ),
+        (
+            "hht",
+            "time_of_impact = true",
+            "scheme \"hht\" cannot split steps at impacts",
+            "leave `time_of_impact` out, or write scheme = \"moreau-jean\"",
+        ),
         (
             "moreau-jean",
             "sweeps = 3",
@@ -575,6 +603,8 @@ fn numbers_outside_their_range() {
         ("[experiment]", "step = -1e-3", "above 0"),
         ("[engine]", "step = 0.0", "above 0"),
         ("[engine]", "theta = 1.1", "from 0 to 1"),
+        ("[engine]", "rho = 1.1", "from 0 to 1"),
+        ("[engine]", "alpha = 0.4", "from 0 to 0.3333333333333333"),
         ("[engine]", "gamma = -0.1", "from 0 to 1"),
         ("[engine]", "tolerance = 0", "above 0 and below 1"),
         ("[engine]", "tolerance = 1.0", "above 0 and below 1"),
@@ -904,11 +934,6 @@ fn planned_keys_and_values() {
             "supported keys: `sphere`, `disc`, `box`, `points`"
         )
     );
-    for (from, to, what) in [("[[surface]]", "[engine]\nscheme = \"hht\"\n[[surface]]", "`scheme` = \"hht\"")]
-    {
-        let text = error_with(from, to);
-        assert!(text.starts_with(&format!("error: this version does not support {what} yet\n")), "{text}");
-    }
 }
 
 #[test]
@@ -1139,12 +1164,6 @@ fn friction_laws() {
         let text = error_with("\"floor\"]", &friction(law));
         assert!(text.starts_with(&format!("error: {fault}\n")), "{text}");
     }
-    let midpoint = MINIMAL.replace("\"floor\"]", &friction("friction.box.mu = 0.1"));
-    let text = error(&format!("{midpoint}[engine]\nscheme = \"midpoint\"\n"));
-    assert!(
-        text.starts_with("error: scheme \"midpoint\" has cone friction and rigid normals only"),
-        "{text}"
-    );
 }
 
 const FREE: Kinetic = Kinetic { latency: Latency::Auto, shaping: true, adapt: true, guard: true };
@@ -1302,7 +1321,7 @@ fn keys_of_another_coupling() {
 }
 
 #[test]
-fn midpoint_moves_its_own_nodes_only() {
+fn schemes_that_move_their_own_nodes_only() {
     let midpoint = format!("{MINIMAL}\n[engine]\nscheme = \"midpoint\"\n");
     model(&midpoint);
     let hint = "write coupling = \"owned\" for it, or scheme = \"moreau-jean\"";
@@ -1317,16 +1336,13 @@ fn midpoint_moves_its_own_nodes_only() {
     );
     let text = error(&midpoint.replace("coupling = \"owned\"", "iterative = true"));
     assert!(text.starts_with(&format!("error: {message} by default\n")), "{text}");
-    assert_eq!(
-        error(&midpoint.replace("normal = [0, 0, 1]", "normal = [0, 0, 1]\nmotion = \"input\"")),
-        expected(
-            "scheme \"midpoint\" has fixed surfaces only",
-            14,
-            "motion = \"input\"",
-            "\"input\"",
-            "leave `motion` out, or write scheme = \"moreau-jean\""
-        )
-    );
+    model(&midpoint.replace("normal = [0, 0, 1]", "normal = [0, 0, 1]\nmotion = \"input\""));
+    for scheme in ["multistep", "hht"] {
+        let other = midpoint.replace("\"midpoint\"", &format!("\"{scheme}\""));
+        model(&other);
+        let text = error(&other.replace("\"owned\"", "\"kinetic\""));
+        assert!(text.starts_with(&format!("error: scheme \"{scheme}\" moves its own nodes only")), "{text}");
+    }
 }
 
 /// The floor with more keys.

@@ -51,7 +51,7 @@ pub use solver::{
 };
 pub use state::{
     Compression, ContactMemory, ContactMode, ContactRecord, Input, MAX_INPUT_DERIVATIVE, NodeState,
-    Parameters, RotationState, State, StepRecord, Trend,
+    Parameters, Past, RotationState, State, StepRecord, Trend,
 };
 pub use step::{MAX_SUBSTEPS, Quality, StepError, Workspace, advance};
 pub use system::{ContactPair, FrictionLaw, Island, Node, Response, Scheme, Settings, System};

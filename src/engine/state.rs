@@ -1,6 +1,6 @@
 //! All that changes during a simulation, and so all that a saved FMU state holds.
 
-use super::coupling::CouplingState;
+use super::coupling::{CouplingState, Twist};
 use super::linkage::JointState;
 use super::rotation::Orientation;
 use super::scalar::Scalar;
@@ -27,6 +27,8 @@ pub struct State<S: Scalar> {
     pub rotations: Vec<RotationState<S>>,
     /// How nodes accelerated, by node; empty unless the scheme predicts from it.
     pub trends: Vec<Trend<S>>,
+    /// What came before the last substep, by node; empty unless the scheme looks back at it.
+    pub pasts: Vec<Past<S>>,
     /// What the contacts did over the last step.
     pub contacts: Vec<ContactRecord<S>>,
     /// Forces of the last interval, of the contacts whose law looks back at them.
@@ -106,6 +108,20 @@ pub struct Trend<S: Scalar> {
     pub acceleration: Vector3<S>,
     /// Angular acceleration in body components; zero for a point mass.
     pub angular: Vector3<S>,
+}
+
+/// The last substep of a node, for schemes that look back at it. Angular parts are in body components. A jump of the
+/// velocity within the substep is taken for one before it, so that what is left is smooth.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Past<S: Scalar> {
+    /// Its length; zero where there is nothing to look back at: before the first substep and after an impact.
+    pub length: f64,
+    /// Velocity at its start.
+    pub velocity: Twist<S>,
+    /// Displacement over it.
+    pub way: Twist<S>,
+    /// Acceleration at its start, or the one that the scheme carries along.
+    pub acceleration: Twist<S>,
 }
 
 /// What one contact did over the last communication step.
@@ -223,6 +239,7 @@ impl<S: Scalar> State<S> {
                     angular: vector(&trend.angular),
                 })
                 .collect(),
+            pasts: self.pasts.iter().map(|past| past.map(convert)).collect(),
             contacts: self
                 .contacts
                 .iter()
@@ -276,6 +293,7 @@ impl<S: Scalar> State<S> {
             && self.nodes.len() == other.nodes.len()
             && self.rotations.len() == other.rotations.len()
             && self.trends.len() == other.trends.len()
+            && self.pasts.len() == other.pasts.len()
             && self.contacts.len() == other.contacts.len()
             && self.memories.len() == other.memories.len()
             && self.compressions.len() == other.compressions.len()
@@ -325,6 +343,9 @@ impl<S: Scalar> Clone for State<S> {
         }
         if !(self.trends.is_empty() && source.trends.is_empty()) {
             copy_list(&mut self.trends, &source.trends);
+        }
+        if !(self.pasts.is_empty() && source.pasts.is_empty()) {
+            copy_list(&mut self.pasts, &source.pasts);
         }
         copy_list(&mut self.contacts, &source.contacts);
         if !(self.memories.is_empty() && source.memories.is_empty()) {
@@ -390,6 +411,22 @@ impl<S: Scalar> Trend<S> {
     /// Nothing to go by.
     pub fn none() -> Trend<S> {
         Trend { acceleration: Vector3::zeros(), angular: Vector3::zeros() }
+    }
+}
+
+impl<S: Scalar> Past<S> {
+    /// Nothing to look back at.
+    pub fn none() -> Past<S> {
+        Past { length: 0.0, velocity: Twist::zero(), way: Twist::zero(), acceleration: Twist::zero() }
+    }
+
+    fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> Past<T> {
+        Past {
+            length: self.length,
+            velocity: self.velocity.map(convert),
+            way: self.way.map(convert),
+            acceleration: self.acceleration.map(convert),
+        }
     }
 }
 

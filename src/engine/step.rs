@@ -8,6 +8,7 @@ use super::rotation::Orientation;
 use super::scalar::Scalar;
 use super::scheme::IslandStep;
 use super::scheme::continuous::ContinuousScratch;
+use super::scheme::end_point::EndPointScratch;
 use super::scheme::midpoint::MidpointScratch;
 use super::solver::{Solvable, SolverScratch};
 use super::state::{ContactRecord, State, StepRecord};
@@ -55,6 +56,7 @@ pub struct Workspace<S: Scalar> {
     pub(super) solver: SolverScratch,
     pub(super) midpoint: MidpointScratch<S>,
     pub(super) continuous: ContinuousScratch<S>,
+    pub(super) end_point: EndPointScratch<S>,
     pub(super) couplings: Vec<coupling::Scratch<S>>,
     /// Linear systems of springs and joints, by [`Island::linkage`].
     pub(super) linkages: Vec<linkage::Scratch<S>>,
@@ -74,7 +76,7 @@ pub(super) struct Turn<S> {
 }
 
 impl<S: Scalar> Turn<S> {
-    fn none() -> Turn<S> {
+    pub fn none() -> Turn<S> {
         Turn { mean: Vector3::zeros(), end: Vector3::zeros(), acting: Orientation::identity() }
     }
 }
@@ -146,6 +148,11 @@ impl<S: Scalar> Workspace<S> {
                 MidpointScratch::with_capacity(0, 0)
             },
             continuous: ContinuousScratch::new(system),
+            end_point: EndPointScratch::with_capacity(if system.settings.scheme.looks_back() {
+                nodes
+            } else {
+                0
+            }),
             couplings: vec![coupling::Scratch::new(); system.couplings.len()],
             linkages: system.linkages.iter().map(linkage::Scratch::new).collect(),
             trial: None,

@@ -46,7 +46,7 @@ pub struct Node {
 }
 
 /// How a substep is integrated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scheme {
     /// Moreau-Jean.
     MoreauJean,
@@ -54,6 +54,16 @@ pub enum Scheme {
     Midpoint {
         /// Fixed-point sweeps per substep.
         sweeps: u32,
+    },
+    /// Two-step formula.
+    Multistep {
+        /// Asymptotic spectral radius, from 0 to 1.
+        rho: f64,
+    },
+    /// Hilber, Hughes and Taylor's.
+    Hht {
+        /// Damping of what is stiff, from 0 to 1/3.
+        alpha: f64,
     },
 }
 
@@ -140,6 +150,14 @@ pub enum FrictionLaw {
         /// Fixed-point iterations of the bounds.
         iterations: u32,
     },
+}
+
+impl Scheme {
+    /// Whether forces act at the end of a substep, with [`super::State::pasts`].
+    #[inline]
+    pub fn looks_back(&self) -> bool {
+        matches!(self, Scheme::Multistep { .. } | Scheme::Hht { .. })
+    }
 }
 
 impl ContactPair {
@@ -240,8 +258,7 @@ impl System {
     /// Joins the parts and groups nodes and contacts into islands.
     ///
     /// # Panics
-    /// Where a body that carries a surface has no rotation, or the scheme is midpoint, which knows fixed surfaces
-    /// and shapes with one touching point only.
+    /// Where a body that carries a surface has no rotation.
     pub fn new(
         settings: Settings,
         nodes: Vec<Node>,
@@ -251,13 +268,9 @@ impl System {
         couplings: Vec<Coupling>,
         ties: Ties,
     ) -> System {
-        let is_midpoint = matches!(settings.scheme, Scheme::Midpoint { .. });
         for body in surfaces.iter().filter_map(|surface| surface.body) {
             assert!(nodes[body].rotation.is_some(), "a body that carries a surface has a rotation");
-            assert!(!is_midpoint, "the midpoint scheme has no surfaces that move");
         }
-        let one_point = |node: &Node| node.shape.touching_points() == 1;
-        assert!(!is_midpoint || nodes.iter().all(one_point), "the midpoint scheme has one point a node");
         let mut islands = islands(nodes.len(), &surfaces, &contacts, &ties);
         let linkages = Linkage::of_islands(&mut islands, &nodes, &surfaces, &contacts, &ties);
         for island in &mut islands {

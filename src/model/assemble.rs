@@ -8,7 +8,7 @@ use crate::engine::law::bristle::Bristle;
 use crate::engine::law::facets::Polygon;
 use crate::engine::{
     self, Compression, ContactMemory, ContactPair, ContactRecord, CouplingMode, CouplingState, FrictionLaw,
-    Input, JointState, NodeState, Orientation, Parameters, RotationState, Settings, SolverChoice,
+    Input, JointState, NodeState, Orientation, Parameters, Past, RotationState, Settings, SolverChoice,
     SolverSettings, State, StepRecord, System, Ties, Trend,
 };
 use nalgebra::Vector3;
@@ -26,6 +26,8 @@ impl Model {
             scheme: match self.engine.scheme {
                 Scheme::MoreauJean => engine::Scheme::MoreauJean,
                 Scheme::Midpoint { sweeps } => engine::Scheme::Midpoint { sweeps },
+                Scheme::Multistep { rho } => engine::Scheme::Multistep { rho },
+                Scheme::Hht { alpha } => engine::Scheme::Hht { alpha },
             },
             theta: self.engine.theta,
             gamma: self.engine.gamma,
@@ -115,8 +117,13 @@ impl Model {
                 })
                 .collect(),
             trends: match self.engine.scheme {
-                Scheme::MoreauJean => Vec::new(),
                 Scheme::Midpoint { .. } => vec![Trend::none(); self.bodies().count()],
+                _ => Vec::new(),
+            },
+            pasts: if system.settings.scheme.looks_back() {
+                vec![Past::none(); self.bodies().count()]
+            } else {
+                Vec::new()
             },
             contacts: vec![ContactRecord::open(); self.contacts.len()],
             memories: vec![ContactMemory::none(); system.memories()],

@@ -200,10 +200,16 @@ pub(super) struct EngineSection {
     /// Whole number from 1 to 100, default 3, for scheme "midpoint" only: fixed-point sweeps per internal step, each with one contact problem.
     #[schemars(with = "Option<u32>", range(min = 1, max = 100))]
     pub sweeps: Option<Spanned<u32>>,
+    /// Number from 0 to 1, default 0.6, for scheme "multistep" only: spectral radius of what is much faster than the step; 1 damps nothing.
+    #[schemars(with = "Option<f64>", range(min = 0.0, max = 1.0))]
+    pub rho: Option<Spanned<f64>>,
+    /// Number from 0 to 1/3, default 0.1, for scheme "hht" only: damping of what is faster than the step; 0 damps nothing.
+    #[schemars(with = "Option<f64>", range(min = 0.0, max = 0.3333333333333333))]
+    pub alpha: Option<Spanned<f64>>,
     /// Number from 0 to 1, default 0.5: a contact counts as closed when it would close within this part of the step.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub gamma: f64,
-    /// Boolean, default true with scheme "moreau-jean" and false with "midpoint", which only knows false: split steps at impacts.
+    /// Boolean, default true with scheme "moreau-jean" and false with the others, which only know false: split steps at impacts.
     #[schemars(with = "Option<bool>")]
     pub time_of_impact: Option<Spanned<bool>>,
     /// Boolean, default true with time_of_impact and with scheme "midpoint", else false: remove penetration at position level, without adding energy.
@@ -229,6 +235,8 @@ impl Default for EngineSection {
             scheme: SchemeName::MoreauJean,
             theta: None,
             sweeps: None,
+            rho: None,
+            alpha: None,
             gamma: 0.5,
             time_of_impact: None,
             correction: None,
@@ -240,13 +248,29 @@ impl Default for EngineSection {
     }
 }
 
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum SchemeName {
     /// Moreau-Jean time stepping with theta.
     MoreauJean,
     /// Implicit midpoint with sweeps: order 2 where bodies slide and roll.
     Midpoint,
+    /// Two-step formula with rho: order 2 between impacts, damps what is much faster than the step.
+    Multistep,
+    /// Hilber, Hughes and Taylor's method with alpha: order 2 between impacts, damps what is faster than the step.
+    Hht,
+}
+
+impl SchemeName {
+    /// As it is written in a file.
+    pub fn text(self) -> &'static str {
+        match self {
+            SchemeName::MoreauJean => "moreau-jean",
+            SchemeName::Midpoint => "midpoint",
+            SchemeName::Multistep => "multistep",
+            SchemeName::Hht => "hht",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Deserialize, JsonSchema)]

@@ -79,7 +79,7 @@ pub struct Engine {
 }
 
 /// Time stepping scheme.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Scheme {
     /// Moreau-Jean.
     MoreauJean,
@@ -87,6 +87,16 @@ pub enum Scheme {
     Midpoint {
         /// Fixed-point sweeps per internal step.
         sweeps: u32,
+    },
+    /// Two-step formula.
+    Multistep {
+        /// Asymptotic spectral radius.
+        rho: f64,
+    },
+    /// Hilber, Hughes and Taylor's.
+    Hht {
+        /// Damping of what is stiff.
+        alpha: f64,
     },
 }
 

@@ -8,8 +8,6 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 /// Keys and values of the model file that are planned but not in this version, by the table or key they belong to.
 const PLANNED: &[(&str, &[&str])] = &[
-    ("[engine]", &["rho", "alpha"]),
-    ("[engine].scheme", &["multistep", "hht"]),
     ("[[node]].shape", &["capsule", "hull"]),
     ("[[surface]].shape", &["sphere", "box", "cylinder", "heightfield", "mesh"]),
 ];

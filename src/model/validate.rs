@@ -56,7 +56,7 @@ fn is_identifier(name: &str) -> bool {
 pub(super) fn validate(file: &ModelFile) -> Result<Model, Vec<Problem>> {
     let mut validator = Validator::default();
     let nodes: Vec<Node> = file.node.iter().map(|entry| validator.node(entry, file.engine.scheme)).collect();
-    let surfaces = file.surface.iter().map(|entry| validator.surface(entry, file.engine.scheme)).collect();
+    let surfaces = file.surface.iter().map(|entry| validator.surface(entry)).collect();
     let model = Model {
         name: validator.model_name(&file.model.name),
         description: validator.description(file.model.description.as_ref()),
@@ -131,7 +131,8 @@ impl<'a> Validator<'a> {
         let entry = &file.engine;
         let scheme = self.scheme(entry);
         let is_midpoint = matches!(scheme, Scheme::Midpoint { .. });
-        let time_of_impact = entry.time_of_impact.as_ref().map_or(!is_midpoint, |given| *given.get_ref());
+        let splits = matches!(scheme, Scheme::MoreauJean);
+        let time_of_impact = entry.time_of_impact.as_ref().map_or(splits, |given| *given.get_ref());
         let step = entry.step.as_ref().map_or(file.experiment.step, |step| *step.get_ref());
         if let Some(written) = &entry.step
             && file.experiment.step / step > MAX_SUBSTEPS
@@ -167,39 +168,38 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// The scheme; keys that belong to the other one are refused, because they would do nothing.
+    /// The scheme; keys that belong to another one are refused, because they would do nothing.
     fn scheme(&mut self, entry: &EngineSection) -> Scheme {
-        let mut refuse = |span: Range<usize>, message: &str, hint: &str| {
-            self.problems.push(Problem::at(span, message).hint(hint));
-        };
-        match entry.scheme {
-            SchemeName::MoreauJean => {
-                if let Some(sweeps) = &entry.sweeps {
-                    refuse(
-                        sweeps.span(),
-                        "`sweeps` has no meaning with scheme \"moreau-jean\"",
-                        "leave it out, or write scheme = \"midpoint\"",
-                    );
-                }
-                Scheme::MoreauJean
+        let name = entry.scheme.text();
+        let given = |key: &Option<Spanned<f64>>, default| key.as_ref().map_or(default, |key| *key.get_ref());
+        let keys = [
+            ("theta", entry.theta.as_ref().map(Spanned::span), SchemeName::MoreauJean),
+            ("sweeps", entry.sweeps.as_ref().map(Spanned::span), SchemeName::Midpoint),
+            ("rho", entry.rho.as_ref().map(Spanned::span), SchemeName::Multistep),
+            ("alpha", entry.alpha.as_ref().map(Spanned::span), SchemeName::Hht),
+        ];
+        for (key, span, owner) in keys {
+            if let Some(span) = span.filter(|_| owner != entry.scheme) {
+                let message = format!("`{key}` has no meaning with scheme \"{name}\"");
+                let hint = format!("leave it out, or write scheme = \"{}\"", owner.text());
+                self.problems.push(Problem::at(span, message).hint(hint));
             }
+        }
+        if let Some(written) = entry.time_of_impact.as_ref().filter(|given| *given.get_ref())
+            && entry.scheme != SchemeName::MoreauJean
+        {
+            self.problems.push(
+                Problem::at(written.span(), format!("scheme \"{name}\" cannot split steps at impacts"))
+                    .hint("leave `time_of_impact` out, or write scheme = \"moreau-jean\""),
+            );
+        }
+        match entry.scheme {
+            SchemeName::MoreauJean => Scheme::MoreauJean,
             SchemeName::Midpoint => {
-                if let Some(theta) = &entry.theta {
-                    refuse(
-                        theta.span(),
-                        "`theta` has no meaning with scheme \"midpoint\"",
-                        "leave it out, or write scheme = \"moreau-jean\"",
-                    );
-                }
-                if let Some(written) = entry.time_of_impact.as_ref().filter(|given| *given.get_ref()) {
-                    refuse(
-                        written.span(),
-                        "scheme \"midpoint\" cannot split steps at impacts",
-                        "leave `time_of_impact` out, or write scheme = \"moreau-jean\"",
-                    );
-                }
                 Scheme::Midpoint { sweeps: entry.sweeps.as_ref().map_or(3, |sweeps| *sweeps.get_ref()) }
             }
+            SchemeName::Multistep => Scheme::Multistep { rho: given(&entry.rho, 0.6) },
+            SchemeName::Hht => Scheme::Hht { alpha: given(&entry.alpha, 0.1) },
         }
     }
 
@@ -210,30 +210,15 @@ impl<'a> Validator<'a> {
             name: entry.name.get_ref().clone(),
             coupling: self.coupling(entry, scheme),
             mass: entry.mass,
-            shape: self.node_shape(entry, scheme),
+            shape: self.node_shape(entry),
             rotation: self.rotation(entry),
             position: entry.position.as_ref().map_or([0.0; 3], |position| *position.get_ref()),
             velocity: entry.velocity,
         }
     }
 
-    fn node_shape(&mut self, entry: &NodeEntry, scheme: SchemeName) -> NodeShape {
+    fn node_shape(&mut self, entry: &NodeEntry) -> NodeShape {
         let Some(shape) = &entry.shape else { return NodeShape::Point };
-        let has_many_points = match shape.get_ref() {
-            NodeShapeEntry::Box { .. } => true,
-            NodeShapeEntry::Points(points) => points.len() > 1,
-            NodeShapeEntry::Sphere { .. } | NodeShapeEntry::Disc { .. } => false,
-        };
-        if has_many_points && matches!(scheme, SchemeName::Midpoint) {
-            self.problems.push(
-                Problem::at(
-                    shape.span(),
-                    "scheme \"midpoint\" has shapes with one touching point only in this version",
-                )
-                .hint("use shape.sphere or shape.disc, or scheme = \"moreau-jean\""),
-            );
-            return NodeShape::Point;
-        }
         match shape.get_ref() {
             NodeShapeEntry::Sphere { radius } => NodeShape::Sphere { radius: *radius },
             NodeShapeEntry::Disc { radius, axis } => {
@@ -329,7 +314,7 @@ impl<'a> Validator<'a> {
         (given / length).into()
     }
 
-    fn surface(&mut self, entry: &'a SurfaceEntry, scheme: SchemeName) -> Surface {
+    fn surface(&mut self, entry: &'a SurfaceEntry) -> Surface {
         self.declare(&entry.name, Named::Surface(self.surface_count));
         self.surface_count += 1;
         let shape = match &entry.shape {
@@ -337,7 +322,7 @@ impl<'a> Validator<'a> {
                 normal: self.direction(normal, "normal", "a floor has normal = [0.0, 0.0, 1.0]"),
             },
         };
-        let motion = self.motion(entry, scheme);
+        let motion = self.motion(entry);
         Surface { name: entry.name.get_ref().clone(), shape, position: entry.position, motion }
     }
 
@@ -552,19 +537,6 @@ impl<'a> Validator<'a> {
     fn friction(&mut self, file: &ModelFile, entry: &ContactEntry, node: usize) -> (Friction, f64) {
         let law = entry.friction.as_ref().map(Spanned::get_ref);
         let span = || entry.friction.as_ref().map_or(entry.between.span(), Spanned::span);
-        if matches!(file.engine.scheme, SchemeName::Midpoint) {
-            let span = match law {
-                None | Some(FrictionEntry::Cone { .. }) => entry.normal_stiffness.as_ref().map(Spanned::span),
-                Some(_) => Some(span()),
-            };
-            if let Some(span) = span {
-                let problem = Problem::at(
-                    span,
-                    "scheme \"midpoint\" has cone friction and rigid normals only in this version",
-                );
-                self.problems.push(problem.hint("use friction.cone, or scheme = \"moreau-jean\""));
-            }
-        }
         match law {
             None => (Friction::Cone, 0.0),
             Some(&FrictionEntry::Cone { mu }) => (Friction::Cone, mu),

@@ -2,8 +2,8 @@
 
 use crate::description::write::GENERATION_TOOL;
 use crate::model::{
-    Anchor, Contact, ContinuousLaw, Coupling, Drive, JointKind, Latency, Model, Motion, NodeShape,
-    SurfaceShape,
+    Anchor, Contact, ContinuousLaw, Coupling, Drive, Engine, JointKind, Latency, Model, Motion, NodeShape,
+    Scheme, SurfaceShape,
 };
 use crate::variables::{Causality, Kind, Variability, Variable};
 use quick_xml::escape::escape;
@@ -252,7 +252,7 @@ fn engine(model: &Model) -> String {
     let rows = [
         ("Internal step", format!("{:?} s", engine.step)),
         ("Gravity", format!("{} m/s2", vector(engine.gravity))),
-        ("Theta", format!("{:?}", engine.theta)),
+        ("Scheme", scheme(engine)),
         ("Gamma", format!("{:?}", engine.gamma)),
         ("Steps split at impacts", yes_no(engine.time_of_impact)),
         ("Penetration removed at position level", yes_no(engine.correction)),
@@ -261,6 +261,15 @@ fn engine(model: &Model) -> String {
         ("Iterations at most", engine.max_iterations.to_string()),
     ];
     section("Engine", ["Setting", "Value"], rows.map(|(name, value)| [name.to_owned(), value]))
+}
+
+fn scheme(engine: &Engine) -> String {
+    match engine.scheme {
+        Scheme::MoreauJean => format!("Moreau-Jean, theta {:?}", engine.theta),
+        Scheme::Midpoint { sweeps } => format!("midpoint, {sweeps} sweeps"),
+        Scheme::Multistep { rho } => format!("multistep, rho {rho:?}"),
+        Scheme::Hht { alpha } => format!("HHT, alpha {alpha:?}"),
+    }
 }
 
 fn variable_table(variables: &[Variable]) -> String {

@@ -7,9 +7,9 @@ use contact_fmu::engine::law::continuous::Compliance;
 use contact_fmu::engine::{
     Anchor, Compression, ContactMemory, ContactPair, ContactRecord, Coupling, CouplingMode, CouplingState,
     Drive, Dual, FrictionLaw, Input, Joint, JointEnd, JointFriction, JointKind, JointState, Kinetic, Latency,
-    Motion, Motor, Node, NodeShape, NodeState, Orientation, Parameters, Profile, Quality, RotationState,
-    Scalar, Scheme, Settings, SolverChoice, SolverSettings, Spring, State, StepRecord, Surface, SurfaceShape,
-    System, Ties, Workspace, advance,
+    Motion, Motor, Node, NodeShape, NodeState, Orientation, Parameters, Past, Profile, Quality,
+    RotationState, Scalar, Scheme, Settings, SolverChoice, SolverSettings, Spring, State, StepRecord,
+    Surface, SurfaceShape, System, Ties, Trend, Workspace, advance,
 };
 use nalgebra::{Rotation3, Vector3};
 
@@ -70,6 +70,7 @@ impl Scene {
                 nodes: Vec::new(),
                 rotations: Vec::new(),
                 trends: Vec::new(),
+                pasts: Vec::new(),
                 contacts: Vec::new(),
                 memories: Vec::new(),
                 compressions: Vec::new(),
@@ -84,6 +85,13 @@ impl Scene {
 
     /// Event capturing in place of times of impact.
     pub fn capturing(mut self) -> Scene {
+        self.settings.time_of_impact = false;
+        self
+    }
+
+    /// Another scheme.
+    pub fn with_scheme(mut self, scheme: Scheme) -> Scene {
+        self.settings.scheme = scheme;
         self.settings.time_of_impact = false;
         self
     }
@@ -325,6 +333,12 @@ impl Scene {
             self.couplings,
             self.ties,
         );
+        let nodes = self.state.nodes.len();
+        match system.settings.scheme {
+            Scheme::Midpoint { .. } => self.state.trends = vec![Trend::none(); nodes],
+            Scheme::Multistep { .. } | Scheme::Hht { .. } => self.state.pasts = vec![Past::none(); nodes],
+            Scheme::MoreauJean => {}
+        }
         self.state.guesses = vec![Vector3::zeros(); system.points_of_contacts()];
         let workspace = Workspace::new(&system);
         Simulation { system, state: self.state, workspace }

@@ -30,14 +30,14 @@ pub struct Configuration<S> {
     pub angular_velocity: Vector3<S>,
 }
 
-/// Weights of damping and stiffness in the linear system, and the interval over which springs pull.
+/// Weights of damping and stiffness in the linear system, and the time over which springs pull.
 #[derive(Clone, Copy, Debug)]
 pub struct Stiffening<S> {
-    /// Weight of the damping: `dt theta`.
+    /// Weight of the damping; in Moreau-Jean's scheme `dt theta`.
     pub damping: S,
-    /// Weight of the stiffness: `dt^2 theta^2`.
+    /// Weight of the stiffness; `dt^2 theta^2`.
     pub stiffness: S,
-    /// Interval.
+    /// Time.
     pub interval: S,
 }
 
@@ -53,6 +53,8 @@ pub struct System<S: Scalar> {
     stiff: Vec<Matrix3<S>>,
     /// Compliances of the rows of joints, by block.
     compliance: Vec<S>,
+    /// Size of the velocities that a solution is added to.
+    pub speed: f64,
     /// Right side.
     pub right: Vec<Vector3<S>>,
     /// Solution: velocities by node, then impulses of the joints.
@@ -65,6 +67,8 @@ pub struct System<S: Scalar> {
 pub struct Scratch<S: Scalar> {
     /// Velocities over an interval.
     pub motion: System<S>,
+    /// Jumps of the velocities, to which springs do not answer; for schemes that tell them apart.
+    pub jump: System<S>,
     /// Displacements at an instant.
     pub placement: System<S>,
     /// Nodes in the order of the island's: where springs and joints act.
@@ -106,6 +110,7 @@ impl<S: Scalar> System<S> {
             mobility: vec![S::zero(); linkage.places.len()],
             stiff: vec![Matrix3::zeros(); linkage.springs.len()],
             compliance: vec![S::zero(); linkage.pattern.size()],
+            speed: 0.0,
             right: blocks.clone(),
             solution: blocks.clone(),
             residual: blocks,
@@ -182,6 +187,41 @@ impl<S: Scalar> System<S> {
         }
     }
 
+    /// Takes the matrix of another system.
+    pub fn copy_matrix(&mut self, other: &System<S>) {
+        self.matrix.diagonal.copy_from_slice(&other.matrix.diagonal);
+        self.matrix.below.copy_from_slice(&other.matrix.below);
+        self.compliance.copy_from_slice(&other.compliance);
+        self.mobility.copy_from_slice(&other.mobility);
+        self.is_factored = false;
+    }
+
+    /// Adds to the right side what springs answer to velocities, with nodes as in `acting`.
+    pub fn answer(
+        &mut self,
+        linkage: &Linkage,
+        ties: &Ties,
+        parameters: &Parameters<S>,
+        acting: &[Configuration<S>],
+        velocities: &[Vector3<S>],
+        stiffening: Stiffening<S>,
+    ) {
+        for (&index, place) in linkage.springs.iter().zip(&linkage.spring_places) {
+            let spring = &ties.springs[index];
+            let rates = Rates { stiffness: parameters.stiffness[index], damping: parameters.damping[index] };
+            let [first, second] = ends_of(spring, place, acting);
+            let pull = spring.pull(rates, &(second.at - first.at), &(second.velocity - first.velocity));
+            let weights = Rates { stiffness: stiffening.stiffness, damping: stiffening.damping };
+            let stiff = spring.stiffening(rates, &pull, weights, self.mobility_of(place));
+            let at = |end: usize, arm: &Vector3<S>| {
+                let of = |block: Option<usize>| block.map_or(Vector3::zeros(), |block| velocities[block]);
+                of(place.blocks[2 * end]) + of(place.blocks[2 * end + 1]).cross(arm)
+            };
+            let parting = at(1, &second.arm) - at(0, &first.arm);
+            self.push(place.blocks, [&first.arm, &second.arm], &(stiff * parting));
+        }
+    }
+
     /// Adds the springs, with nodes as in `acting`; the nodes must be there already.
     pub fn add_springs(
         &mut self,
@@ -216,9 +256,12 @@ impl<S: Scalar> System<S> {
         let impulse = pull.force * stiffening.interval;
         self.push(place.blocks, [&first.arm, &second.arm], &impulse);
         let weights = Rates { stiffness: stiffening.stiffness, damping: stiffening.damping };
-        let ends = place.ends.iter().flatten();
-        let mobility = ends.fold(S::zero(), |sum, &node| sum + self.mobility[node]);
-        (entry.stiffening(rates, &pull, weights, mobility), [first.arm, second.arm])
+        (entry.stiffening(rates, &pull, weights, self.mobility_of(place)), [first.arm, second.arm])
+    }
+
+    /// How easily the ends of a spring move.
+    fn mobility_of(&self, place: &SpringPlace) -> S {
+        place.ends.iter().flatten().fold(S::zero(), |sum, &node| sum + self.mobility[node])
     }
 
     /// Adds an impulse on the first end of a tie, and its opposite on the second, to the right side.
@@ -351,7 +394,7 @@ impl<S: Scalar> System<S> {
     fn left_over(&self, linkage: &Linkage) -> f64 {
         let size = |values: &[Vector3<S>], block: usize| largest(&values[block]);
         let mut left = 0.0_f64;
-        let mut all = 0.0_f64;
+        let mut all = self.speed;
         for place in linkage.joint_places.iter().flatten().flatten() {
             left = left.max(size(&self.residual, place.block));
             let ends = place.blocks.iter().flatten().map(|&block| size(&self.solution, block));
@@ -361,7 +404,34 @@ impl<S: Scalar> System<S> {
     }
 }
 
+impl<S: Scalar> Configuration<S> {
+    /// Where the node is after `time` at its velocity.
+    pub fn ahead(&self, time: S) -> Pose<S> {
+        Pose {
+            position: self.pose.position + self.velocity * time,
+            orientation: self.pose.orientation.turned(&(self.angular_velocity * time)),
+        }
+    }
+}
+
 impl<S: Scalar> Scratch<S> {
+    /// Solves for the jumps that the right side of `motion` makes, and in `motion` for what springs answer.
+    pub fn jump_and_answer(
+        &mut self,
+        linkage: &Linkage,
+        ties: &Ties,
+        parameters: &Parameters<S>,
+        answer: Stiffening<S>,
+    ) {
+        let Scratch { motion, jump, acting, .. } = self;
+        jump.right.copy_from_slice(&motion.right);
+        jump.factor(linkage);
+        jump.solve(linkage);
+        motion.clear_right();
+        motion.answer(linkage, ties, parameters, acting, &jump.solution, answer);
+        motion.solve(linkage);
+    }
+
     /// Scratch memory for a linkage.
     pub fn new(linkage: &Linkage) -> Scratch<S> {
         let still = Configuration {
@@ -372,6 +442,7 @@ impl<S: Scalar> Scratch<S> {
         let nodes = linkage.places.len();
         Scratch {
             motion: System::new(linkage),
+            jump: System::new(linkage),
             placement: System::new(linkage),
             acting: vec![still; nodes],
             ends: vec![still; nodes],

@@ -8,7 +8,7 @@
 //! `p` of the contacts. The matrix is sparse, in blocks of three ([`factor`]), and solved once for free motion and
 //! once a contact for how it yields; joints are bilateral rows of it. [Fancello 2012, 3.1; Peiret 2016, eq. 30]
 
-mod assembly;
+pub mod assembly;
 mod factor;
 pub mod joint;
 pub mod motor;

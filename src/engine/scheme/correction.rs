@@ -19,7 +19,7 @@ const ROUNDS: usize = 4;
 /// Their normal impulses are taken out of the motion first, which presses every one of them in; lifting them
 /// out again leaves all gaps at zero.
 pub fn close<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
-    let mut lever = dt * S::from(step.system.settings.theta);
+    let mut lever = dt * S::from(step.contact_weight());
     for _ in 0..ROUNDS {
         if all_closed(step) {
             return;
@@ -60,7 +60,14 @@ pub fn lift_out<S: Solvable>(step: &mut IslandStep<'_, S>) {
             step.workspace.unknowns.extend([S::zero(); 3]);
         }
     }
+    if step.workspace.active.is_empty() {
+        return;
+    }
     lift(step);
+    // What closes joints to first order only.
+    if step.is_jointed() {
+        linked::close_joints(step);
+    }
 }
 
 /// Whether pressed contacts are on their surfaces and the others not inside.
@@ -199,7 +206,7 @@ fn lift<S: Solvable>(step: &mut IslandStep<'_, S>) {
             }
         }
         _ => {
-            step.begin_problem(Placing::Present, 0);
+            step.begin_problem(Placing::Present, 0, S::zero());
             for index in 0..step.workspace.active.len() {
                 let gap = step.workspace.touches[step.workspace.active[index]].gap;
                 let scale = step.workspace.scales[index];

@@ -33,15 +33,20 @@ pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     }
 }
 
-/// Gives every active contact its law, in the scaled unknowns of the problem.
-pub fn write<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+/// Gives every active contact its law, in the scaled unknowns of the problem. `slip` is the velocity that decides
+/// whether and where a contact slides, world components.
+pub fn write<S: Solvable>(
+    step: &mut IslandStep<'_, S>,
+    dt: S,
+    slip: impl Fn(&IslandStep<'_, S>, usize) -> Vector3<S>,
+) {
     for index in 0..step.workspace.active.len() {
         let touch = &step.workspace.touches[step.workspace.active[index]];
         let pair = &step.system.contacts[touch.contact];
         if pair.is_plain_cone() {
             continue;
         }
-        let slip = touch.velocity(step.state);
+        let slip = slip(step, index);
         let scale = step.workspace.scales[index];
         let frame = step.workspace.columns[index].linear;
         let mu = step.state.parameters.mu[touch.contact];

@@ -1,10 +1,12 @@
 //! Springs and joints in the interval of an island ([`crate::engine::linkage`]).
 //!
-//! They act where free motion takes the nodes at `theta dt`. The rows of joints see the velocities at the end: with
-//! `A` where the joints act and `A'` at the end, `A v+ = b - (A' - A) v+`, whose last term comes from the solution
-//! before. What is left of the joints' errors is taken out at position level.
+//! In Moreau-Jean's scheme they act where free motion takes the nodes at `theta dt`. The rows of joints see the
+//! velocities at the end: with `A` where the joints act and `A'` at the end, `A v+ = b - (A' - A) v+`, whose last term
+//! comes from the solution before. Schemes whose forces act midway or at the end come to these by Newton steps
+//! ([`move_midway`], [`move_to_end`]): the matrix is the same, with other [`Weights`]. What is left of the joints'
+//! errors is taken out at position level.
 
-use super::{IslandStep, Placing, correction, joint_friction, largest};
+use super::{IslandStep, Placing, Weights, correction, end_point, joint_friction, largest};
 use crate::engine::contact::{self, Bodies, Touch, pose};
 use crate::engine::law::joint_friction::Wrench;
 use crate::engine::linkage::motor::{Demand, Moment};
@@ -12,12 +14,13 @@ use crate::engine::linkage::{
     Configuration, JointKind, JointPlace, Linkage, Rubbing, Scratch, Stiffening, cross_matrix, spring_energy,
 };
 use crate::engine::problem::block_matrix::Block;
+use crate::engine::problem::cone::ConeProblem;
 use crate::engine::rotation::{angular_momentum, spin};
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
 use crate::engine::state::State;
 use crate::engine::step::Workspace;
-use crate::engine::system::System;
+use crate::engine::system::{Scheme, System};
 use nalgebra::{Matrix3, Vector3};
 
 /// Solutions for the rows of joints, each with the end of the interval from the one before.
@@ -59,7 +62,7 @@ pub fn propose<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let scratch = &mut step.workspace.linkages[index];
     let Scratch { free, proposed, .. } = scratch;
     proposed.copy_from_slice(free);
-    add(step, linkage, index);
+    add(step, linkage, index, step.system.settings.theta);
     if dt.value() > 0.0 {
         let Workspace { acceleration, velocity, .. } = &mut *step.workspace;
         for &node in &step.island.nodes {
@@ -71,12 +74,10 @@ pub fn propose<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
 fn solve_free<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let (linkage, index) = linkage_of(step);
     predict(step, dt);
-    let theta = S::from(step.system.settings.theta);
+    let stiffening = stiffening(&step.weights(dt), dt);
     let Workspace { linkages, mobility, turns, .. } = &mut *step.workspace;
     let parameters = &step.state.parameters;
     let scratch = &mut linkages[index];
-    let weight = dt * theta;
-    let stiffening = Stiffening { damping: weight, stiffness: weight * weight, interval: dt };
     let (motion, acting) = (&mut scratch.motion, &scratch.acting);
     if linkage.is_plain {
         motion.clear_right();
@@ -143,7 +144,8 @@ fn solve_for_ends<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, 
 /// After pass `pass` of the contact problem: lets joints hold what nodes do at the ends with the impulses found, if there
 /// is another pass. Returns whether there is.
 pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S, again: bool) -> bool {
-    if !step.is_jointed() || !(again || pass + 1 < PASSES) {
+    let is_moreau_jean = step.system.settings.scheme == Scheme::MoreauJean;
+    if !is_moreau_jean || !step.is_jointed() || !(again || pass + 1 < PASSES) {
         return again;
     }
     let (linkage, index) = linkage_of(step);
@@ -155,21 +157,156 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S, again
         }
         *free_over = None;
         proposed.copy_from_slice(&motion.solution);
-        add(step, linkage, index);
+        add(step, linkage, index, step.system.settings.theta);
         step.look_ahead(dt);
         let Scratch { change, proposed, .. } = &mut step.workspace.linkages[index];
         for (proposed, change) in proposed.iter_mut().zip(change.iter()) {
             *proposed = -change;
         }
-        add(step, linkage, index);
+        add(step, linkage, index, step.system.settings.theta);
         move_ends(step, linkage, index, dt);
         solve_for_ends(step, linkage, index);
         let Scratch { motion, free, proposed, .. } = &mut step.workspace.linkages[index];
         free.copy_from_slice(&motion.solution);
         proposed.copy_from_slice(free);
-        add(step, linkage, index);
+        add(step, linkage, index, step.system.settings.theta);
     }
     true
+}
+
+/// How a change of the velocity at the end is felt where springs act.
+fn stiffening<S: Scalar>(weights: &Weights<S>, dt: S) -> Stiffening<S> {
+    let damping = weights.force * weights.acting;
+    Stiffening { damping, stiffness: damping * weights.reach * dt, interval: weights.force }
+}
+
+/// Finds accelerations at the start: `M a = f + A^T l`, `A a = u' - A' v`.
+pub fn accelerate<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let (linkage, index) = linkage_of(step);
+    fill_placement(step, linkage, index);
+    for (place, &node) in step.island.nodes.iter().enumerate() {
+        let at = end_point::start_acceleration(step, node);
+        step.workspace.linkages[index].acting[place] = Configuration {
+            velocity: at.linear,
+            angular_velocity: at.angular,
+            ..step.workspace.linkages[index].ends[place]
+        };
+    }
+    let still = Stiffening { damping: S::zero(), stiffness: S::zero(), interval: S::one() };
+    let Scratch { placement, ends, .. } = &mut step.workspace.linkages[index];
+    placement.add_springs(linkage, &step.system.ties, &step.state.parameters, ends, still);
+    hold_accelerations(step, linkage, index);
+    let placement = &mut step.workspace.linkages[index].placement;
+    placement.factor(linkage);
+    placement.solve(linkage);
+    for place in &linkage.places {
+        let solution = &step.workspace.linkages[index].placement.solution;
+        let (linear, angular) = (solution[place.linear], place.angular.map(|block| solution[block]));
+        end_point::add_start_acceleration(step, place.node, &linear, angular.as_ref());
+    }
+}
+
+/// Writes what joints ask of accelerations, less what they see of those in `acting`.
+fn hold_accelerations<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
+    /// Part of the step over which rows are followed to see how they turn.
+    const PART: f64 = 0.01;
+    let h = S::from(step.length);
+    let ahead = h * S::from(PART);
+    let [now, then] = [S::zero(), h].map(|ahead| moment(step, ahead));
+    for (joint, &entry) in linkage.joints.iter().enumerate() {
+        let [rate, next] = [&now, &then].map(|moment| {
+            demand(step.system, step.state, entry, moment).map_or(S::zero(), |demand| demand.rate)
+        });
+        let target = Vector3::new(S::zero(), S::zero(), (next - rate) / h);
+        let Scratch { placement, acting, ends, .. } = &mut step.workspace.linkages[index];
+        let entry = &step.system.ties.joints[entry];
+        let [moves, turns] = &linkage.joint_places[joint];
+        let blocks = [moves, turns].into_iter().zip([true, false]);
+        for (place, is_translation) in blocks.filter_map(|(place, which)| Some((place.as_ref()?, which))) {
+            let rows = |ahead: S| {
+                let poses = place.ends.map(|end| end.map(|node| ends[node].ahead(ahead)));
+                let placed = entry.placed(poses.each_ref().map(Option::as_ref));
+                if is_translation { entry.translation_rows(&placed) } else { entry.rotation_rows(&placed) }
+            };
+            let turned = rows(ahead).velocity(place, ends) - rows(-ahead).velocity(place, ends);
+            let target = if entry.has_angle() == is_translation { Vector3::zeros() } else { target };
+            placement.right[place.block] =
+                target - turned / (ahead * S::from(2.0)) - rows(S::zero()).velocity(place, acting);
+        }
+    }
+}
+
+/// Finds the accelerations `a` at the end such that springs and joints are obeyed there: Newton steps
+/// `(M + b C + c K) u = b (f - M a) + A^T x`, `A (v + u) = r`, `a += u / b`.
+pub fn move_to_end<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    let (linkage, index) = linkage_of(step);
+    let weights = step.weights(dt);
+    let turns = linkage.places.iter().any(|place| place.angular.is_some());
+    let sweeps = if linkage.has_joints() || turns { SWEEPS } else { 1 };
+    let mut left = 0.0;
+    for _ in 0..sweeps {
+        for (place, &node) in step.island.nodes.iter().enumerate() {
+            let at = end_point::configuration(step, node);
+            let Scratch { acting, ends, .. } = &mut step.workspace.linkages[index];
+            (acting[place], ends[place]) = (at, at);
+        }
+        fill_end(step, linkage, index, dt, &weights);
+        let system = &mut step.workspace.linkages[index].motion;
+        system.factor(linkage);
+        left = system.solve(linkage);
+        for (local, place) in linkage.places.iter().enumerate() {
+            let Scratch { motion, acting, .. } = &step.workspace.linkages[index];
+            let (at, linear) = (acting[local], motion.solution[place.linear]);
+            let angular = place.angular.map(|block| motion.solution[block]);
+            end_point::change(step, place.node, &at, &linear, angular.as_ref());
+        }
+    }
+    step.state.step.residual = step.state.step.residual.max(left);
+    let Scratch { motion, free, .. } = &mut step.workspace.linkages[index];
+    // As if the force at the end had acted all the time.
+    for place in linkage.joint_places.iter().flatten().flatten() {
+        free[place.block] = motion.solution[place.block] * (dt / weights.force);
+    }
+}
+
+/// The system of a Newton step at the end.
+fn fill_end<S: Solvable>(
+    step: &mut IslandStep<'_, S>,
+    linkage: &Linkage,
+    index: usize,
+    dt: S,
+    weights: &Weights<S>,
+) {
+    set_bodies(step, linkage, index);
+    let moment = moment(step, dt);
+    write_joints(step, linkage, index, &moment);
+    let Scratch { motion, jump, acting, held, .. } = &mut step.workspace.linkages[index];
+    jump.copy_matrix(motion);
+    let ties = &step.system.ties;
+    motion.add_springs(linkage, ties, &step.state.parameters, acting, stiffening(weights, dt));
+    for place in linkage.joint_places.iter().flatten().flatten() {
+        motion.right[place.block] = held[place.block];
+    }
+    motion.speed = 0.0;
+    for (local, place) in linkage.places.iter().enumerate() {
+        let at = step.workspace.linkages[index].acting[local];
+        let (force, torque) = end_point::missing(step, place.node, &at);
+        let applied = largest(&step.workspace.acceleration[place.node]) * dt.value();
+        let motion = &mut step.workspace.linkages[index].motion;
+        let speeds = [motion.speed, largest(&at.velocity), largest(&at.angular_velocity), applied];
+        motion.speed = speeds.into_iter().fold(0.0, f64::max);
+        motion.right[place.linear] += force * weights.force;
+        if let Some(block) = place.angular {
+            motion.right[block] += torque * weights.force;
+        }
+    }
+}
+
+/// Takes the impulses of joints without contact into the proposal.
+pub fn propose_again<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let (_, index) = linkage_of(step);
+    let Scratch { free, proposed, .. } = &mut step.workspace.linkages[index];
+    proposed.copy_from_slice(free);
 }
 
 /// Where nodes are when springs and joints act, and at the end, in free motion.
@@ -295,15 +432,14 @@ fn moment<S: Solvable>(step: &IslandStep<'_, S>, ahead: S) -> Moment {
     Moment { start: step.state.time, elapsed: now + ahead.value(), left: step.state.step.duration - now }
 }
 
-/// Adds what the linkage does to the proposed velocities.
-fn add<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
-    let theta = S::from(step.system.settings.theta);
+/// Adds what the linkage does to the proposed velocities, and the given part of it to the means.
+fn add<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize, weight: f64) {
     let Workspace { linkages, velocity, turns, .. } = &mut *step.workspace;
     let proposed = &linkages[index].proposed;
     for place in &linkage.places {
         velocity[place.node] += proposed[place.linear];
         if let (Some(block), Some(rotation)) = (place.angular, step.system.nodes[place.node].rotation) {
-            turns[rotation].mean += proposed[block] * theta;
+            turns[rotation].mean += proposed[block] * S::from(weight);
             turns[rotation].end += proposed[block];
         }
     }
@@ -317,13 +453,18 @@ pub fn yields<S: Solvable>(step: &IslandStep<'_, S>, placing: Placing) -> bool {
     }
 }
 
-/// Writes scales and Delassus operator of the active contacts and, but for corrections of position, of the joints that
-/// rub. Passes after those that move the ends have what the last of them found.
-pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing, pass: u32) {
+/// Writes scales and Delassus operator of the active contacts over `dt` and, but for corrections of position, of the
+/// joints that rub. Passes after those that move the ends have what the last of them found.
+pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing, pass: u32, dt: S) {
     let (linkage, index) = linkage_of(step);
     if placing == Placing::Present {
         place_system(step, linkage, index);
         step.workspace.linkages[index].rubbing.clear();
+    }
+    if placing == Placing::Acting
+        && let Some(answer) = answer_to_jumps(step, linkage, dt)
+    {
+        return assemble_with_answer(step, linkage, index, answer);
     }
     let is_new = pass == 0 || (pass < PASSES && !step.workspace.active.is_empty());
     if is_new {
@@ -369,6 +510,64 @@ pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing, pas
         problem.contacts.w.begin_row(diagonal);
         for other in (0..count).filter(|&other| other != one) {
             problem.contacts.w.push(other, block(other));
+        }
+    }
+}
+
+/// The same where springs answer to jumps.
+fn assemble_with_answer<S: Solvable>(
+    step: &mut IslandStep<'_, S>,
+    linkage: &Linkage,
+    index: usize,
+    answer: Stiffening<S>,
+) {
+    let parameters = &step.state.parameters;
+    let Workspace { touches, active, columns, scales, problem, linkages, .. } = &mut *step.workspace;
+    let respond = |scratch: &mut Scratch<S>, other: usize, direction: usize| {
+        let direction: Vector3<S> = columns[other].linear.row(direction).transpose();
+        scratch.motion.clear_right();
+        push_touch(linkage, &mut scratch.motion.right, &touches[active[other]], &direction);
+        scratch.jump_and_answer(linkage, &step.system.ties, parameters, answer);
+    };
+    let see = |scratch: &mut Scratch<S>, one: usize| {
+        let touch = &touches[active[one]];
+        let answered = seen_at(linkage, &scratch.motion.solution, touch);
+        columns[one].linear * (answered + seen_at(linkage, &scratch.jump.solution, touch))
+    };
+    write_operator(&mut linkages[index], active.len(), respond, see, (scales, &mut problem.contacts));
+}
+
+/// Writes scales and Delassus operator of `count` contacts: `respond` finds velocities for a unit impulse of a contact
+/// in one of its directions, `see` what a contact sees of them.
+pub fn write_operator<S: Scalar>(
+    scratch: &mut Scratch<S>,
+    count: usize,
+    respond: impl Fn(&mut Scratch<S>, usize, usize),
+    see: impl Fn(&mut Scratch<S>, usize) -> Vector3<S>,
+    (scales, problem): (&mut Vec<S>, &mut ConeProblem<S>),
+) {
+    scratch.yielding.clear();
+    scratch.yielding.resize(count * count, Matrix3::zeros());
+    for other in 0..count {
+        for direction in 0..3 {
+            respond(scratch, other, direction);
+            for one in 0..count {
+                let seen = see(scratch, one);
+                scratch.yielding[one * count + other].set_column(direction, &seen);
+            }
+        }
+    }
+    let yielding = &scratch.yielding;
+    scales.clear();
+    scales.extend((0..count).map(|one| (S::from(3.0) / yielding[one * count + one].trace()).sqrt()));
+    problem.reset(count);
+    for one in 0..count {
+        let block = |other: usize| -> Block<S> {
+            (yielding[one * count + other] * (scales[one] * scales[other])).transpose().into()
+        };
+        problem.w.begin_row(block(one));
+        for other in (0..count).filter(|&other| other != one) {
+            problem.w.push(other, block(other));
         }
     }
 }
@@ -484,9 +683,64 @@ fn unit<S: Scalar>(row: usize) -> Vector3<S> {
     Vector3::from_fn(|other, _| if other == row { S::one() } else { S::zero() })
 }
 
-/// Finds what the impulses of the active contacts, and of the joints that rub, do.
-pub fn respond<S: Solvable>(step: &mut IslandStep<'_, S>) {
+/// A Newton step for the velocities at the end, with the nodes as found so far midway in `acting` and at the end in
+/// `ends`: solves for what changes in them. `missing` is the momentum, linear and angular, that a node misses for its
+/// velocity to be the one without springs, joints and contact.
+pub fn move_midway<S: Solvable>(
+    step: &mut IslandStep<'_, S>,
+    dt: S,
+    missing: impl Fn(&IslandStep<'_, S>, usize) -> (Vector3<S>, Vector3<S>),
+) {
     let (linkage, index) = linkage_of(step);
+    let stiffening = stiffening(&step.weights(dt), dt);
+    set_bodies(step, linkage, index);
+    let Scratch { motion, acting, .. } = &mut step.workspace.linkages[index];
+    motion.add_springs(linkage, &step.system.ties, &step.state.parameters, acting, stiffening);
+    let moment = moment(step, dt);
+    write_joints(step, linkage, index, &moment);
+    see_ends(step, linkage, index);
+    let mut speed = 0.0_f64;
+    for (local, place) in linkage.places.iter().enumerate() {
+        let (linear, angular) = missing(step, place.node);
+        let Scratch { motion, ends, .. } = &mut step.workspace.linkages[index];
+        motion.right[place.linear] += linear;
+        if let Some(block) = place.angular {
+            motion.right[block] += angular;
+        }
+        speed = speed.max(largest(&ends[local].velocity)).max(largest(&ends[local].angular_velocity));
+    }
+    let Scratch { motion, free, .. } = &mut step.workspace.linkages[index];
+    motion.speed = speed;
+    motion.factor(linkage);
+    let left = motion.solve(linkage);
+    free.copy_from_slice(&motion.solution);
+    step.state.step.residual = step.state.step.residual.max(left);
+}
+
+/// Writes the inertia of the nodes as in `acting`.
+fn set_bodies<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
+    let inertia = &step.state.parameters.inertia;
+    let Workspace { linkages, mobility, .. } = &mut *step.workspace;
+    let Scratch { motion, acting, .. } = &mut linkages[index];
+    motion.clear();
+    for (local, (place, at)) in linkage.places.iter().zip(acting.iter()).enumerate() {
+        let turning = step.system.nodes[place.node].rotation;
+        let turning = turning.map(|rotation| (&at.pose.orientation, &inertia[rotation]));
+        motion.set_body(local, place, mobility[place.node], turning);
+    }
+}
+
+/// What springs answer to jumps, in schemes that tell these from smooth motion: `b (C + h/2 K) w`.
+fn answer_to_jumps<S: Solvable>(step: &IslandStep<'_, S>, linkage: &Linkage, dt: S) -> Option<Stiffening<S>> {
+    (step.system.settings.scheme.looks_back() && !linkage.springs.is_empty()).then(|| {
+        let weights = step.weights(dt);
+        stiffening(&Weights { reach: weights.contact, ..weights }, dt)
+    })
+}
+
+/// Writes the impulses of the active contacts, and of the joints that rub, as the right side. Returns when the first block
+/// that they push is eliminated.
+fn write_impulses<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) -> usize {
     let Workspace { touches, active, impulses, linkages, .. } = &mut *step.workspace;
     let Scratch { motion, rubbing, .. } = &mut linkages[index];
     motion.clear_right();
@@ -500,20 +754,58 @@ pub fn respond<S: Solvable>(step: &mut IslandStep<'_, S>) {
         let impulse = Vector3::new(S::zero(), impulse[0], impulse[1]);
         rows.push(&place.blocks, &mut motion.right, &impulse);
     }
-    let first = if linkage.has_joints() { 0 } else { first };
-    motion.solve_from(linkage, first);
+    if linkage.has_joints() { 0 } else { first }
 }
 
-/// Adds these impulses to the proposal.
-pub fn push<S: Solvable>(step: &mut IslandStep<'_, S>) {
+/// Finds what the impulses of the active contacts, and of the joints that rub, do.
+pub fn respond<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let (linkage, index) = linkage_of(step);
-    respond(step);
-    let Scratch { motion, proposed, .. } = &mut step.workspace.linkages[index];
-    proposed.copy_from_slice(&motion.solution);
-    add(step, linkage, index);
+    let first = write_impulses(step, linkage, index);
+    step.workspace.linkages[index].motion.solve_from(linkage, first);
+}
+
+/// Adds these impulses over `dt` to the proposal.
+pub fn push<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    let (linkage, index) = linkage_of(step);
+    match answer_to_jumps(step, linkage, dt) {
+        Some(answer) => {
+            write_impulses(step, linkage, index);
+            let scratch = &mut step.workspace.linkages[index];
+            scratch.jump_and_answer(linkage, &step.system.ties, &step.state.parameters, answer);
+            push_answer(step, linkage, index, dt);
+            let Scratch { jump, proposed, .. } = &mut step.workspace.linkages[index];
+            proposed.copy_from_slice(&jump.solution);
+        }
+        None => {
+            respond(step);
+            let Scratch { motion, proposed, .. } = &mut step.workspace.linkages[index];
+            proposed.copy_from_slice(&motion.solution);
+        }
+    }
+    add(step, linkage, index, step.contact_weight());
     let Scratch { proposed, free, .. } = &mut step.workspace.linkages[index];
     for (proposed, free) in proposed.iter_mut().zip(free.iter()) {
         *proposed += free;
+    }
+}
+
+/// Adds what springs answer to jumps to the smooth motion.
+fn push_answer<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize, dt: S) {
+    let weights = step.weights(dt);
+    let Workspace { linkages, velocity, turns, end_point, .. } = &mut *step.workspace;
+    let Scratch { motion, jump, .. } = &mut linkages[index];
+    for place in &linkage.places {
+        let linear = motion.solution[place.linear];
+        let angular = place.angular.map(|block| motion.solution[block]);
+        velocity[place.node] += linear;
+        if let (Some(angular), Some(rotation)) = (angular, step.system.nodes[place.node].rotation) {
+            turns[rotation].mean += angular * weights.reach;
+            turns[rotation].end += angular;
+        }
+        end_point.answer(place.node, &linear, angular.as_ref(), weights.reach);
+    }
+    for place in linkage.joint_places.iter().flatten().flatten() {
+        jump.solution[place.block] += motion.solution[place.block] * (dt / weights.force);
     }
 }
 
@@ -654,9 +946,14 @@ fn work_of_rows<S: Solvable>(step: &IslandStep<'_, S>, linkage: &Linkage, index:
 pub fn settle<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let (linkage, index) = linkage_of(step);
     step.workspace.linkages[index].free_over = None;
-    if !linkage.has_joints() || dt.value() == 0.0 {
-        return;
+    if linkage.has_joints() && dt.value() > 0.0 {
+        close_joints(step);
     }
+}
+
+/// Displaces nodes until the joints are closed.
+pub fn close_joints<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let (linkage, index) = linkage_of(step);
     for round in 0..ROUNDS {
         place_nodes(step, index);
         follow_angles(step, linkage, index);
@@ -672,7 +969,13 @@ pub fn settle<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
 fn place_nodes<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) {
     let nodes = &mut step.workspace.linkages[index].ends;
     for (end, &node) in nodes.iter_mut().zip(&step.island.nodes) {
-        end.pose = pose(step.system, step.state, node);
+        let turning = step.system.nodes[node].rotation;
+        *end = Configuration {
+            pose: pose(step.system, step.state, node),
+            velocity: step.state.nodes[node].velocity,
+            angular_velocity: turning
+                .map_or(Vector3::zeros(), |rotation| step.state.rotations[rotation].angular_velocity),
+        };
     }
 }
 
@@ -718,6 +1021,11 @@ fn position_size<S: Scalar>(nodes: &[Configuration<S>], place: &Option<JointPlac
 
 /// The system of displacements, where nodes are at present.
 fn place_system<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
+    fill_placement(step, linkage, index);
+    step.workspace.linkages[index].placement.factor(linkage);
+}
+
+fn fill_placement<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
     place_nodes(step, index);
     let parameters = &step.state.parameters;
     let Workspace { linkages, mobility, .. } = &mut *step.workspace;
@@ -740,7 +1048,6 @@ fn place_system<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, in
             placement.set_rows(place, &entry.rotation_rows(&placed), turns_held);
         }
     }
-    placement.factor(linkage);
 }
 
 /// How far a contact opens for a unit of what corrects its position.
@@ -785,7 +1092,8 @@ pub fn displace<S: Solvable>(step: &mut IslandStep<'_, S>) {
     step.workspace.linkages[index].free_over = None;
 }
 
-fn linkage_of<'a, S: Solvable>(step: &IslandStep<'a, S>) -> (&'a Linkage, usize) {
+/// Springs and joints of the island, and their place among all.
+pub fn linkage_of<'a, S: Solvable>(step: &IslandStep<'a, S>) -> (&'a Linkage, usize) {
     let index = step.island.linkage.expect("asked of islands with springs or joints only");
     (&step.system.linkages[index], index)
 }

@@ -3,24 +3,28 @@
 //! With `v_m = (v + v+) / 2`, `q_m = q + h/2 v_m`, `q_p = q + h v_m`:
 //! `M (v+ - v) = h f(q_m, v_m) + J(q_m)^T p`, `q+ = q_p`. Contacts obey `N(q_p) v+ >= 0` with Newton's law where they
 //! close; friction opposes `T(q_m) v_m` where it slides, and stops `T(q_p) v+` where it holds. Rotation is in body
-//! components, where the inertia is constant, and `A+ = A exp(h w_m)`; so the energy balance is exact.
+//! components, where the inertia is constant, and `A+ = A exp(h w_m)`; so the energy balance is exact. Springs pull at
+//! `(q_m, v_m)`, joints push there and hold `A(q_p) v+`.
 //!
-//! `v+` is predicted from the last substep and found by fixed-point sweeps, each with one contact problem.
+//! `v+` is predicted from the last substep and found by fixed-point sweeps, each with one contact problem; where there
+//! are springs and joints, with one Newton step for these.
 //! Impacts are captured as in [`super::moreau_jean`].
 
 use super::flight::{Flight, Turning};
-use super::{IslandStep, Rebound, correction, record_impulse};
+use super::{IslandStep, Rebound, correction, friction, linked, record_impulse, record_mode};
 use crate::engine::contact::{Bodies, Jacobian, Touch, assemble, near, pose, scales};
 use crate::engine::geometry::{Pose, Proximity};
-use crate::engine::rotation::Orientation;
+use crate::engine::linkage::{Configuration, Linkage, Scratch};
+use crate::engine::rotation::{Orientation, angular_momentum};
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::solver::Solvable;
 use crate::engine::state::{ContactMode, Trend};
 use crate::engine::step::Workspace;
+use crate::engine::system::FrictionLaw;
 use nalgebra::Vector3;
 
 /// Contact problems per sweep before a contact is left with the friction row that it was tried with last.
-const MAX_TRIALS: usize = 8;
+const MAX_TRIALS: u32 = 8;
 
 /// A touching point that moves further within half a substep, as a part of its distance from the centre, has jumped:
 /// a disc that falls flat, say. What happens at the end is then no consequence of impulses in the middle, and the
@@ -78,11 +82,34 @@ impl<S: Scalar> Motion<S> {
         let half = S::from(0.5);
         Motion { velocity: (self.velocity + other.velocity) * half, spin: (self.spin + other.spin) * half }
     }
+}
 
-    /// Seen by a contact: normal, tangent 1, tangent 2.
-    fn at(&self, contact: &Jacobian<S>) -> Vector3<S> {
-        contact.velocity(&self.velocity, &self.spin)
+/// Velocity of a touching point over the surface, as seen through rows: normal, tangent 1, tangent 2.
+fn seen<S: Scalar>(
+    nodes: &[NodeMotion<S>],
+    touch: &Touch<S>,
+    rows: &Jacobian<S>,
+    motion: impl Fn(&NodeMotion<S>) -> Motion<S>,
+) -> Vector3<S> {
+    seen_of(touch, rows, |node| motion(&nodes[node]))
+}
+
+fn seen_of<S: Scalar>(
+    touch: &Touch<S>,
+    rows: &Jacobian<S>,
+    motion: impl Fn(usize) -> Motion<S>,
+) -> Vector3<S> {
+    let node = motion(touch.node);
+    let mut seen = rows.velocity(&node.velocity, &node.spin);
+    if let Some(carrier) = &touch.carrier {
+        let body = motion(carrier.node);
+        seen += rows.carrier * body.spin - rows.linear * body.velocity;
     }
+    seen
+}
+
+fn mean<S: Scalar>(node: &NodeMotion<S>) -> Motion<S> {
+    node.start.mean(&node.end)
 }
 
 /// Advances the island by `h`.
@@ -90,17 +117,24 @@ impl<S: Scalar> Motion<S> {
 #[inline(never)]
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, sweeps: u32, h: S) {
     step.look();
-    activate(step, h);
     predict(step, h);
+    move_freely(step, h);
+    activate(step, h);
     for sweep in 0..sweeps {
-        move_freely(step, h);
+        if sweep > 0 {
+            move_freely(step, h);
+        }
         see_contacts(step);
+        friction::begin(step, h);
         if sweep == 0 {
             guess_sticking(step);
         }
-        for trial in 0..MAX_TRIALS {
+        follow_bristles(step);
+        for trial in 0.. {
             solve(step, h);
-            if !revise_sticking(step, trial) {
+            let revised = trial < MAX_TRIALS && revise_sticking(step, trial);
+            let unsettled = friction::revise(step, trial, h);
+            if !(revised || unsettled) {
                 break;
             }
         }
@@ -120,24 +154,31 @@ fn activate<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
     step.workspace.active.clear();
     for index in 0..step.workspace.touches.len() {
         let touch = &step.workspace.touches[index];
-        let node = &step.state.nodes[touch.node];
-        let flight = Flight {
-            position: node.position,
-            velocity: node.velocity,
-            curvature: step.workspace.acceleration[touch.node] * S::from(0.5),
-            turning: match touch.rotation {
-                Some(rotation) if !step.system.nodes[touch.node].shape.is_round() => {
-                    Turning::Free(step.free_rotation(touch.node, rotation))
-                }
-                _ => Turning::None,
-            },
-        };
-        let gap = near(step.system, &flight.pose(h), None, touch.contact, touch.point).gap
+        let carrier = touch.carrier.map(|carrier| free_pose(step, carrier.node, h));
+        let node = free_pose(step, touch.node, h);
+        let gap = near(step.system, &node, carrier.as_ref(), touch.contact, touch.point).gap
             - touch.normal_velocity * ahead;
         if gap.value() <= 0.0 {
             step.workspace.active.push(index);
         }
     }
+}
+
+/// Where a node is after `h` without contact.
+fn free_pose<S: Solvable>(step: &IslandStep<'_, S>, node: usize, h: S) -> Pose<S> {
+    let motion = &step.workspace.midpoint.nodes[node];
+    if step.island.linkage.is_some() {
+        return moved(&pose(step.system, step.state, node), &motion.start.mean(&motion.free), h);
+    }
+    let state = &step.state.nodes[node];
+    let turning = match step.system.nodes[node].rotation {
+        Some(rotation) if !step.system.nodes[node].shape.is_round() => {
+            Turning::Free(step.free_rotation(node, rotation))
+        }
+        _ => Turning::None,
+    };
+    let curvature = step.workspace.acceleration[node] * S::from(0.5);
+    Flight { position: state.position, velocity: state.velocity, curvature, turning }.pose(h)
 }
 
 fn predict<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
@@ -180,6 +221,75 @@ fn move_freely<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
             }
         }
     }
+    if step.island.linkage.is_some() {
+        tie(step, h);
+    }
+}
+
+/// Takes springs and joints into the free velocities.
+fn tie<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
+    let (linkage, index) = linked::linkage_of(step);
+    for (place, &node) in step.island.nodes.iter().enumerate() {
+        let Workspace { linkages, midpoint, .. } = &mut *step.workspace;
+        let motion = &midpoint.nodes[node];
+        linkages[index].acting[place] = configuration(&motion.middle_pose, &mean(motion));
+        linkages[index].ends[place] = configuration(&motion.end_pose, &motion.end);
+    }
+    linked::move_midway(step, h, missing);
+    let Workspace { linkages, midpoint, .. } = &mut *step.workspace;
+    for &node in &step.island.nodes {
+        let motion = &mut midpoint.nodes[node];
+        motion.free = motion.end;
+        change(linkage, &linkages[index].motion.solution, node, motion, |motion| &mut motion.free);
+    }
+}
+
+fn configuration<S: Scalar>(pose: &Pose<S>, motion: &Motion<S>) -> Configuration<S> {
+    Configuration {
+        pose: *pose,
+        velocity: motion.velocity,
+        angular_velocity: pose.orientation.to_world(&motion.spin),
+    }
+}
+
+/// Momentum that a node misses for its velocity at the end to be the free one, linear and angular; none where motion
+/// is prescribed.
+fn missing<S: Solvable>(step: &IslandStep<'_, S>, node: usize) -> (Vector3<S>, Vector3<S>) {
+    let motion = &step.workspace.midpoint.nodes[node];
+    let parameters = &step.state.parameters;
+    let mass = parameters.mass[node];
+    let linear = if mass.value().is_finite() {
+        (motion.free.velocity - motion.end.velocity) * mass
+    } else {
+        Vector3::zeros()
+    };
+    let angular = step.system.nodes[node].rotation.map_or(Vector3::zeros(), |rotation| {
+        let inertia = &parameters.inertia[rotation];
+        if inertia.iter().any(|moment| !moment.value().is_finite()) {
+            return Vector3::zeros();
+        }
+        let lacking = motion.free.spin - motion.end.spin;
+        let orientation = &motion.middle_pose.orientation;
+        angular_momentum(orientation, inertia, &orientation.to_world(&lacking))
+    });
+    (linear, angular)
+}
+
+/// Adds velocities of a linkage's solution to a motion of a node.
+fn change<S: Scalar>(
+    linkage: &Linkage,
+    solution: &[Vector3<S>],
+    node: usize,
+    motion: &mut NodeMotion<S>,
+    changed: impl Fn(&mut NodeMotion<S>) -> &mut Motion<S>,
+) {
+    let place = linkage.place_of(node);
+    let orientation = motion.middle_pose.orientation;
+    let changed = changed(motion);
+    changed.velocity += solution[place.linear];
+    if let Some(block) = place.angular {
+        changed.spin += orientation.to_body(&solution[block]);
+    }
 }
 
 fn moved<S: Scalar>(start: &Pose<S>, motion: &Motion<S>, time: S) -> Pose<S> {
@@ -192,29 +302,49 @@ fn moved<S: Scalar>(start: &Pose<S>, motion: &Motion<S>, time: S) -> Pose<S> {
 /// The active contacts in the middle, where impulses act, and at the end.
 fn see_contacts<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let Workspace { touches, active, columns, scales: d, midpoint, mobility, .. } = &mut *step.workspace;
+    let nodes = &midpoint.nodes;
     columns.clear();
     midpoint.ends.clear();
     for &index in active.iter() {
         let touch = &mut touches[index];
-        let motion = &midpoint.nodes[touch.node];
-        let middle = near(step.system, &motion.middle_pose, None, touch.contact, touch.point);
-        columns.push(jacobian(touch, &middle, &motion.middle_pose));
-        let end = near(step.system, &motion.end_pose, None, touch.contact, touch.point);
+        let body = touch.carrier.map(|carrier| &nodes[carrier.node]);
+        let node = &nodes[touch.node];
+        let at = |node: &Pose<S>, body: Option<&Pose<S>>| {
+            near(step.system, node, body, touch.contact, touch.point)
+        };
+        let middle = at(&node.middle_pose, body.map(|body| &body.middle_pose));
+        let end = at(&node.end_pose, body.map(|body| &body.end_pose));
         let jumps = length(&(end.arm - middle.arm)).value() > JUMP * length(&middle.arm).value();
-        midpoint.ends.push(match columns.last() {
-            Some(&middle) if jumps => middle,
-            _ => jacobian(touch, &end, &motion.end_pose),
+        let here = jacobian(touch, &middle, &node.middle_pose, body.map(|body| &body.middle_pose));
+        columns.push(here);
+        midpoint.ends.push(if jumps {
+            here
+        } else {
+            jacobian(touch, &end, &node.end_pose, body.map(|body| &body.end_pose))
         });
         touch.normal = middle.normal;
         touch.arm = middle.arm;
         touch.arm_after = middle.arm;
+        if let (Some(carrier), Some(body)) = (&mut touch.carrier, body) {
+            carrier.arm = node.middle_pose.position + middle.arm - body.middle_pose.position;
+            carrier.arm_after = carrier.arm;
+        }
     }
     let bodies = Bodies { mobility, inertia: &step.state.parameters.inertia };
     scales(touches, active, columns, bodies, d);
 }
 
-fn jacobian<S: Scalar>(touch: &Touch<S>, near: &Proximity<S>, pose: &Pose<S>) -> Jacobian<S> {
-    Jacobian::new(&near.normal, &near.arm, touch.rotation.map(|_| &pose.orientation))
+fn jacobian<S: Scalar>(
+    touch: &Touch<S>,
+    near: &Proximity<S>,
+    node: &Pose<S>,
+    body: Option<&Pose<S>>,
+) -> Jacobian<S> {
+    let rows = Jacobian::new(&near.normal, &near.arm, touch.rotation.map(|_| &node.orientation));
+    match body {
+        None => rows,
+        Some(body) => rows.carried(&(node.position + near.arm - body.position), &body.orientation),
+    }
 }
 
 /// Friction probably holds where it could stop the free motion if the contact were alone and isotropic.
@@ -223,10 +353,33 @@ fn guess_sticking<S: Solvable>(step: &mut IslandStep<'_, S>) {
     midpoint.sticking.clear();
     for (&index, end) in active.iter().zip(&midpoint.ends) {
         let touch = &touches[index];
-        let free = midpoint.nodes[touch.node].free.at(end).map(S::value);
+        let free = seen(&midpoint.nodes, touch, end, |node| node.free).map(S::value);
         let mu = step.state.parameters.mu[touch.contact].value();
         midpoint.sticking.push(mu > 0.0 && free[1].hypot(free[2]) <= -mu * free[0]);
     }
+}
+
+/// A bristle decides by its threshold whether it holds.
+fn follow_bristles<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    for index in 0..step.workspace.active.len() {
+        if let FrictionLaw::Bristle { bristle, .. } = friction_of(step, index) {
+            let slips = length(&mean_slip(step, index)).value() > bristle.threshold;
+            step.workspace.midpoint.sticking[index] = !slips;
+        }
+    }
+}
+
+fn friction_of<S: Solvable>(step: &IslandStep<'_, S>, index: usize) -> FrictionLaw {
+    let touch = &step.workspace.touches[step.workspace.active[index]];
+    step.system.contacts[touch.contact].friction
+}
+
+/// Mean sliding velocity of an active contact, world components.
+fn mean_slip<S: Solvable>(step: &IslandStep<'_, S>, index: usize) -> Vector3<S> {
+    let Workspace { touches, active, columns, midpoint, .. } = &*step.workspace;
+    let mut slip = seen(&midpoint.nodes, &touches[active[index]], &columns[index], mean);
+    slip[0] = S::zero();
+    columns[index].linear.transpose() * slip
 }
 
 /// Solves the contact problem and finds the velocities at the end.
@@ -235,29 +388,109 @@ fn solve<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
         let motion = &mut step.workspace.midpoint.nodes[node];
         motion.end = motion.free;
     }
+    if let Some(linkage) = step.island.linkage {
+        let Scratch { free, proposed, .. } = &mut step.workspace.linkages[linkage];
+        proposed.copy_from_slice(free);
+    }
     if step.workspace.active.is_empty() {
         step.workspace.impulses.clear();
         return;
     }
-    write_problem(step, Rebound::Newton);
+    write_problem(step, Rebound::Newton, h);
     // As in `propose_impact`: friction can leave an impact with rebound without solution.
     if !solve_from_guess(step, h) && any_closes_fast(step) {
-        write_problem(step, Rebound::None);
+        write_problem(step, Rebound::None, h);
         solve_from_guess(step, h);
     }
     step.read_impulses();
+    if step.island.linkage.is_some() {
+        return push_linked(step);
+    }
+    let inertia = &step.state.parameters.inertia;
     let Workspace { touches, active, columns, unknowns, scales, midpoint, mobility, .. } =
         &mut *step.workspace;
     for (index, &active) in active.iter().enumerate() {
         let touch = &touches[active];
         let p = Vector3::from_column_slice(&unknowns[3 * index..3 * index + 3]) * scales[index];
+        let push = columns[index].linear.transpose() * p;
         let end = &mut midpoint.nodes[touch.node].end;
-        end.velocity += columns[index].linear.transpose() * p * mobility[touch.node];
+        end.velocity += push * mobility[touch.node];
         if let Some(rotation) = touch.rotation {
             let moment = columns[index].angular.transpose() * p;
-            end.spin += moment.component_div(&step.state.parameters.inertia[rotation]);
+            end.spin += moment.component_div(&inertia[rotation]);
+        }
+        if let Some(carrier) = &touch.carrier {
+            let end = &mut midpoint.nodes[carrier.node].end;
+            end.velocity -= push * mobility[carrier.node];
+            let moment = columns[index].carrier.transpose() * p;
+            end.spin += moment.component_div(&inertia[carrier.rotation]);
         }
     }
+}
+
+/// The same through springs and joints.
+fn push_linked<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let (linkage, index) = linked::linkage_of(step);
+    let Workspace { touches, active, columns, unknowns, scales, midpoint, linkages, .. } =
+        &mut *step.workspace;
+    let Scratch { motion, proposed, .. } = &mut linkages[index];
+    motion.clear_right();
+    for (index, &active) in active.iter().enumerate() {
+        let p = Vector3::from_column_slice(&unknowns[3 * index..3 * index + 3]) * scales[index];
+        push_rows(linkage, &midpoint.nodes, &mut motion.right, &touches[active], &columns[index], &p);
+    }
+    motion.solve(linkage);
+    for (proposed, pushed) in proposed.iter_mut().zip(&motion.solution) {
+        *proposed += pushed;
+    }
+    for &node in &step.island.nodes {
+        let end = &mut midpoint.nodes[node];
+        change(linkage, &motion.solution, node, end, |motion| &mut motion.end);
+    }
+}
+
+/// Adds an impulse of a contact, in its own directions, to a right side.
+fn push_rows<S: Scalar>(
+    linkage: &Linkage,
+    nodes: &[NodeMotion<S>],
+    right: &mut [Vector3<S>],
+    touch: &Touch<S>,
+    column: &Jacobian<S>,
+    p: &Vector3<S>,
+) {
+    let mut turn = |node: usize, block: Option<usize>, moment: Vector3<S>| {
+        if let Some(block) = block {
+            right[block] += nodes[node].middle_pose.orientation.to_world(&moment);
+        }
+    };
+    let (place, push) = (linkage.place_of(touch.node), column.linear.transpose() * p);
+    turn(touch.node, place.angular, column.angular.transpose() * p);
+    let body = touch.carrier.map(|carrier| {
+        let place = linkage.place_of(carrier.node);
+        turn(carrier.node, place.angular, column.carrier.transpose() * p);
+        place.linear
+    });
+    right[place.linear] += push;
+    if let Some(block) = body {
+        right[block] -= push;
+    }
+}
+
+/// What rows of a contact see of velocities.
+fn see_rows<S: Scalar>(
+    linkage: &Linkage,
+    nodes: &[NodeMotion<S>],
+    solution: &[Vector3<S>],
+    touch: &Touch<S>,
+    row: &Jacobian<S>,
+) -> Vector3<S> {
+    seen_of(touch, row, |node| {
+        let place = linkage.place_of(node);
+        let spin = place
+            .angular
+            .map_or(Vector3::zeros(), |block| nodes[node].middle_pose.orientation.to_body(&solution[block]));
+        Motion { velocity: solution[place.linear], spin }
+    })
 }
 
 fn solve_from_guess<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) -> bool {
@@ -269,8 +502,9 @@ fn solve_from_guess<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) -> bool {
 
 /// Normal row at the end. Friction rows at the end where friction holds; else twice the mean velocity in the
 /// middle, which has the direction that counts.
-fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>, rebound: Rebound) {
-    let Workspace { touches, active, columns, scales, problem, midpoint, mobility, .. } =
+fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>, rebound: Rebound, h: S) {
+    let linkage = step.island.linkage.map(|_| linked::linkage_of(step));
+    let Workspace { touches, active, columns, scales, problem, midpoint, mobility, linkages, .. } =
         &mut *step.workspace;
     midpoint.rows.clear();
     for (index, &sticking) in midpoint.sticking.iter().enumerate() {
@@ -279,22 +513,45 @@ fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>, rebound: Rebound) {
             for tangent in 1..3 {
                 row.linear.set_row(tangent, &columns[index].linear.row(tangent));
                 row.angular.set_row(tangent, &columns[index].angular.row(tangent));
+                row.carrier.set_row(tangent, &columns[index].carrier.row(tangent));
             }
         }
         midpoint.rows.push(row);
     }
-    let bodies = Bodies { mobility, inertia: &step.state.parameters.inertia };
-    assemble(touches, active, &midpoint.rows, columns, scales, bodies, &mut problem.contacts);
-    problem.reset_friction();
+    match linkage {
+        None => {
+            let bodies = Bodies { mobility, inertia: &step.state.parameters.inertia };
+            assemble(touches, active, &midpoint.rows, columns, scales, bodies, &mut problem.contacts);
+        }
+        Some((linkage, index)) => {
+            let nodes = &midpoint.nodes;
+            let respond = |scratch: &mut Scratch<S>, other: usize, direction: usize| {
+                let motion = &mut scratch.motion;
+                motion.clear_right();
+                let mut unit = Vector3::zeros();
+                unit[direction] = S::one();
+                let touch = &touches[active[other]];
+                push_rows(linkage, nodes, &mut motion.right, touch, &columns[other], &unit);
+                motion.solve(linkage);
+            };
+            let see = |scratch: &mut Scratch<S>, one: usize| {
+                let touch = &touches[active[one]];
+                see_rows(linkage, nodes, &scratch.motion.solution, touch, &midpoint.rows[one])
+            };
+            let target = (scales, &mut problem.contacts);
+            linked::write_operator(&mut linkages[index], active.len(), respond, see, target);
+        }
+    }
+    step.workspace.problem.reset_friction();
     for index in 0..step.workspace.active.len() {
         let touch = step.workspace.touches[step.workspace.active[index]];
         let shift = if closes_fast(step, &touch) { step.shift(&touch, rebound) } else { S::zero() };
         let Workspace { scales, problem, midpoint, .. } = &mut *step.workspace;
-        let motion = &midpoint.nodes[touch.node];
-        let mut q = motion.free.at(&midpoint.rows[index]);
+        let rows = &midpoint.rows[index];
+        let mut q = seen(&midpoint.nodes, &touch, rows, |node| node.free);
         q[0] += shift;
         if !midpoint.sticking[index] {
-            let start = motion.start.at(&midpoint.rows[index]);
+            let start = seen(&midpoint.nodes, &touch, rows, |node| node.start);
             q[1] += start[1];
             q[2] += start[2];
         }
@@ -303,6 +560,10 @@ fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>, rebound: Rebound) {
         }
         problem.contacts.mu[index] = step.state.parameters.mu[touch.contact];
     }
+    friction::write(step, h, |step, index| {
+        let slip = mean_slip(step, index);
+        if step.workspace.midpoint.sticking[index] { slip } else { slip * S::from(2.0) }
+    });
 }
 
 /// Whether a contact rebounds; one that closes slowly stays closed.
@@ -316,18 +577,22 @@ fn any_closes_fast<S: Solvable>(step: &IslandStep<'_, S>) -> bool {
 
 /// Whether a contact was tried with the wrong friction row, which is then changed. One that friction did not hold
 /// when tried is not tried again, so that this ends.
-fn revise_sticking<S: Solvable>(step: &mut IslandStep<'_, S>, trial: usize) -> bool {
+fn revise_sticking<S: Solvable>(step: &mut IslandStep<'_, S>, trial: u32) -> bool {
     let Workspace { touches, active, columns, impulses, midpoint, .. } = &mut *step.workspace;
     let mut revised = false;
     for (index, sticking) in midpoint.sticking.iter_mut().enumerate() {
-        let motion = &midpoint.nodes[touches[active[index]].node];
+        let touch = &touches[active[index]];
+        if matches!(step.system.contacts[touch.contact].friction, FrictionLaw::Bristle { .. }) {
+            continue;
+        }
         let wrong = match impulses[index].mode {
             ContactMode::Open => false,
             ContactMode::Slip if *sticking => true,
             ContactMode::Slip => {
                 // Sliding that turns round within the step has come to a stop.
-                let end = motion.end.at(&midpoint.ends[index]).map(S::value);
-                let mean = motion.start.mean(&motion.end).at(&columns[index]).map(S::value);
+                let nodes = &midpoint.nodes;
+                let end = seen(nodes, touch, &midpoint.ends[index], |node| node.end).map(S::value);
+                let mean = seen(nodes, touch, &columns[index], mean).map(S::value);
                 trial == 0 && end[1] * mean[1] + end[2] * mean[2] < 0.0
             }
             ContactMode::Stick => trial == 0 && !*sticking,
@@ -349,16 +614,21 @@ fn accept<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
         }
         impact |= closes_fast(step, &touch);
         let midpoint = &step.workspace.midpoint;
-        let motion = &midpoint.nodes[touch.node];
         let column = &step.workspace.columns[index];
-        let mean = column.linear.transpose() * motion.start.mean(&motion.end).at(column);
-        let end = motion.end.at(&midpoint.ends[index]);
+        let mean = column.linear.transpose() * seen(&midpoint.nodes, &touch, column, mean);
+        let end = seen(&midpoint.nodes, &touch, &midpoint.ends[index], |node| node.end);
         record_impulse(step.state, &touch, &impulse, &mean);
-        if end[0].value() <= step.unresolved_speed(&touch) {
-            let record = &mut step.state.contacts[touch.contact];
-            record.mode = impulse.mode;
-            record.slip = length(&Vector3::new(S::zero(), end[1], end[2]));
+        if impulse.mode != ContactMode::Open && end[0].value() <= step.unresolved_speed(&touch) {
+            let slip = length(&Vector3::new(S::zero(), end[1], end[2]));
+            record_mode(&mut step.state.contacts[touch.contact], impulse.mode, slip);
         }
+    }
+    if !step.state.memories.is_empty() {
+        friction::remember(step, h);
+    }
+    if step.island.linkage.is_some() {
+        propose(step);
+        linked::record(step, h);
     }
     for &node in &step.island.nodes {
         let motion = &step.workspace.midpoint.nodes[node];
@@ -378,5 +648,21 @@ fn accept<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
                 angular: (motion.end.spin - motion.start.spin) / h,
             }
         };
+    }
+    if step.island.linkage.is_some() {
+        step.elapsed += h.value();
+        linked::settle(step, h);
+    }
+}
+
+/// Writes the velocities at the end as those of the proposal.
+fn propose<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let Workspace { velocity, turns, midpoint, .. } = &mut *step.workspace;
+    for &node in &step.island.nodes {
+        let motion = &midpoint.nodes[node];
+        velocity[node] = motion.end.velocity;
+        if let Some(rotation) = step.system.nodes[node].rotation {
+            turns[rotation].end = motion.end_pose.orientation.to_world(&motion.end.spin);
+        }
     }
 }

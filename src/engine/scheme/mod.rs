@@ -6,16 +6,19 @@
 //! A rigid body turns freely by [`FreeRotation`]; contact impulses change its angular velocity through the inertia
 //! at the start of the interval, and weigh `theta` in the mean angular velocity by which it turns. Where the touching
 //! point stays with a body that turns, impulses act on it midway and velocities are those at the end, which makes
-//! pivoting of order 2. [`midpoint`] alone has intervals of its own.
+//! pivoting of order 2. [`midpoint`] has intervals of its own, and [`end_point`] a free motion of its own.
 
 pub mod continuous;
 pub mod correction;
+pub mod end_point;
 mod flight;
 mod friction;
+mod hht;
 mod joint_friction;
 mod linked;
 pub mod midpoint;
 pub mod moreau_jean;
+mod multistep;
 pub mod slip_end;
 pub mod time_of_impact;
 
@@ -26,10 +29,10 @@ use super::law::bounded::turn;
 use super::law::newton_impact::Bounce;
 use super::law::{coulomb_cone, newton_impact};
 use super::problem::mixed::Friction;
-use super::rotation::{FreeRotation, spin};
+use super::rotation::{FreeRotation, Orientation, spin};
 use super::scalar::{Scalar, length};
 use super::solver::{Solvable, Status};
-use super::state::{ContactMode, State};
+use super::state::{ContactMode, ContactRecord, State};
 use super::step::{Turn, Workspace};
 use super::system::{Island, Scheme, System};
 use nalgebra::Vector3;
@@ -58,6 +61,19 @@ enum Placing {
     Present,
 }
 
+/// How forces over an interval `dt` change the motion: by `u` the velocity at its end, by `reach u` the mean velocity.
+#[derive(Clone, Copy, Debug)]
+pub struct Weights<S> {
+    /// Time that forces act.
+    pub force: S,
+    /// Part of `u` that there is where springs act.
+    pub acting: S,
+    /// Part of `u` in the mean velocity.
+    pub reach: S,
+    /// The same for contact.
+    pub contact: S,
+}
+
 /// One island over one substep.
 pub struct IslandStep<'a, S: Scalar> {
     /// Constant data.
@@ -83,11 +99,23 @@ impl<S: Solvable> IslandStep<'_, S> {
     #[inline]
     pub fn run(&mut self) {
         let settings = &self.system.settings;
-        let weight = match settings.scheme {
-            Scheme::MoreauJean => settings.theta,
-            Scheme::Midpoint { .. } => 0.5,
-        };
-        let at = self.offset + weight * self.length;
+        match settings.scheme {
+            Scheme::Midpoint { .. } => self.apply(self.offset + 0.5 * self.length),
+            Scheme::MoreauJean => self.apply(self.offset + settings.theta * self.length),
+            Scheme::Multistep { rho } => return multistep::run(self, rho),
+            Scheme::Hht { alpha } => return hht::run(self, alpha),
+        }
+        if self.island.continuous.is_empty() {
+            self.advance(S::from(self.length));
+        } else {
+            continuous::run(self);
+        }
+    }
+
+    /// Takes accelerations and torques without contact, springs and joints as they are `at` after the start of the
+    /// communication step.
+    #[inline]
+    fn apply(&mut self, at: f64) {
         let parameters = &self.state.parameters;
         for &node in &self.island.nodes {
             let told = || self.state.inputs[node].at(at) / parameters.mass[node];
@@ -101,10 +129,8 @@ impl<S: Solvable> IslandStep<'_, S> {
                 self.workspace.torque[rotation] = self.state.torques[rotation].at(at);
             }
         }
-        if self.island.continuous.is_empty() {
-            self.advance(S::from(self.length));
-        } else {
-            continuous::run(self);
+        if self.island.linkage.is_some() {
+            linked::begin(self);
         }
     }
 
@@ -112,15 +138,15 @@ impl<S: Solvable> IslandStep<'_, S> {
     #[inline]
     fn advance(&mut self, dt: S) {
         let settings = &self.system.settings;
-        if self.island.linkage.is_some() {
-            linked::begin(self);
-        }
         match settings.scheme {
             Scheme::Midpoint { sweeps } => midpoint::run(self, sweeps, dt),
             Scheme::MoreauJean if settings.time_of_impact && !self.island.iterates => {
                 time_of_impact::run(self, dt)
             }
             Scheme::MoreauJean => moreau_jean::run(self, dt),
+            Scheme::Multistep { .. } | Scheme::Hht { .. } => {
+                unreachable!("these schemes have no continuous contacts")
+            }
         }
     }
 
@@ -187,7 +213,11 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// Velocities at the end of `dt` such that the active contacts obey their laws. Returns whether they were found.
     #[inline]
     fn propose(&mut self, dt: S, rebound: Rebound) -> bool {
-        self.propose_free(dt);
+        if self.system.settings.scheme.looks_back() {
+            end_point::propose(self);
+        } else {
+            self.propose_free(dt);
+        }
         match self.workspace.active[..] {
             [] if !self.rubs() => self.workspace.impulses.clear(),
             [only] if self.is_closed_form(only) => self.propose_single(only, rebound),
@@ -259,13 +289,24 @@ impl<S: Solvable> IslandStep<'_, S> {
     fn propose_turn(&mut self, node: usize, rotation: usize, dt: S) {
         let free = self.free_rotation(node, rotation);
         let (mean, end) = free.over(dt);
-        let midway = || free.orientation.turned(&(mean * (dt * S::from(0.5))));
-        let acting = match self.system.nodes[node].shape {
+        let acting = self.acting_orientation(node, &free.orientation, &mean, dt);
+        self.workspace.turns[rotation] = Turn { mean, end, acting };
+    }
+
+    /// The orientation in which impulses act on a body that turns with the angular velocity `mean`.
+    fn acting_orientation(
+        &self,
+        node: usize,
+        start: &Orientation<S>,
+        mean: &Vector3<S>,
+        dt: S,
+    ) -> Orientation<S> {
+        let midway = || start.turned(&(mean * (dt * S::from(0.5))));
+        match self.system.nodes[node].shape {
             NodeShape::Points { .. } | NodeShape::Surface => midway(),
             _ if self.island.linkage.is_some() => midway(),
-            NodeShape::Sphere { .. } | NodeShape::Disc { .. } => free.orientation,
-        };
-        self.workspace.turns[rotation] = Turn { mean, end, acting };
+            NodeShape::Sphere { .. } | NodeShape::Disc { .. } => *start,
+        }
     }
 
     #[inline(never)]
@@ -325,18 +366,50 @@ impl<S: Solvable> IslandStep<'_, S> {
 
     /// Adds a change of angular momentum to the proposal.
     fn push_turn(&mut self, rotation: usize, moment: &Vector3<S>) {
+        let weight = S::from(self.contact_weight());
         let turn = &mut self.workspace.turns[rotation];
         let change = spin(&turn.acting, &self.state.parameters.inertia[rotation], moment);
-        turn.mean += change * S::from(self.system.settings.theta);
+        turn.mean += change * weight;
         turn.end += change;
+    }
+
+    /// How much of a change of the velocity by contact there is in the mean.
+    #[inline]
+    fn contact_weight(&self) -> f64 {
+        match self.system.settings.scheme {
+            Scheme::MoreauJean => self.system.settings.theta,
+            Scheme::Midpoint { .. } => 0.5,
+            Scheme::Multistep { .. } | Scheme::Hht { .. } => end_point::JUMP_WEIGHT,
+        }
+    }
+
+    /// How the proposed forces over `dt` change the motion.
+    fn weights(&self, dt: S) -> Weights<S> {
+        if self.system.settings.scheme.looks_back() {
+            self.workspace.end_point.weights(dt)
+        } else {
+            let theta = S::from(self.contact_weight());
+            Weights { force: dt, acting: theta, reach: theta, contact: theta }
+        }
+    }
+
+    /// Velocity by which the position of a node moves in the proposal.
+    #[inline]
+    fn mean_velocity(&self, node: usize) -> Vector3<S> {
+        let settings = &self.system.settings;
+        let after = &self.workspace.velocity[node];
+        if settings.scheme.looks_back() {
+            self.workspace.end_point.mean(node, after)
+        } else {
+            let before = self.state.nodes[node].velocity;
+            before + (after - before) * S::from(settings.theta)
+        }
     }
 
     /// Where a body is after `dt` of the proposed motion.
     fn proposed_pose(&self, node: usize, dt: S) -> Pose<S> {
-        let theta = S::from(self.system.settings.theta);
         let mut pose = pose(self.system, self.state, node);
-        let before = self.state.nodes[node].velocity;
-        pose.position += (before + (self.workspace.velocity[node] - before) * theta) * dt;
+        pose.position += self.mean_velocity(node) * dt;
         if let Some(rotation) = self.system.nodes[node].rotation {
             pose.orientation = pose.orientation.turned(&(self.workspace.turns[rotation].mean * dt));
         }
@@ -425,7 +498,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         self.look_ahead(dt);
         let mut pass = 0;
         let solved = loop {
-            self.begin_problem(Placing::Acting, pass);
+            self.begin_problem(Placing::Acting, pass, dt);
             for index in 0..self.workspace.active.len() {
                 let touch = &self.workspace.touches[self.workspace.active[index]];
                 let local = self.workspace.columns[index].linear * self.proposed_velocity(touch);
@@ -438,7 +511,10 @@ impl<S: Solvable> IslandStep<'_, S> {
                 problem.q[3 * index + 2] = local[2] * scale;
                 problem.mu[index] = mu;
             }
-            friction::write(self, dt);
+            friction::write(self, dt, |step, index| {
+                let touch = &step.workspace.touches[step.workspace.active[index]];
+                touch.velocity(step.state)
+            });
             joint_friction::look(self);
             joint_friction::write(self);
             // Later passes start where the last one ended.
@@ -456,7 +532,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         };
         self.keep_guess(dt, solved);
         if self.island.linkage.is_some() {
-            linked::push(self);
+            linked::push(self, dt);
             return solved;
         }
         for index in 0..self.workspace.active.len() {
@@ -500,8 +576,8 @@ impl<S: Solvable> IslandStep<'_, S> {
         }
     }
 
-    /// Jacobians, scales and Delassus operator of the active contacts, in pass `pass`.
-    fn begin_problem(&mut self, placing: Placing, pass: u32) {
+    /// Jacobians, scales and Delassus operator of the active contacts over `dt`, in pass `pass`.
+    fn begin_problem(&mut self, placing: Placing, pass: u32, dt: S) {
         let Workspace { touches, active, columns, turns, .. } = &mut *self.workspace;
         let orientation = |rotation: usize| match placing {
             Placing::Acting => &turns[rotation].acting,
@@ -517,7 +593,7 @@ impl<S: Solvable> IslandStep<'_, S> {
             }
         }));
         if linked::yields(self, placing) {
-            linked::assemble(self, placing, pass);
+            linked::assemble(self, placing, pass, dt);
         } else {
             let Workspace { touches, active, columns, scales: d, problem, mobility, .. } =
                 &mut *self.workspace;
@@ -611,12 +687,11 @@ impl<S: Solvable> IslandStep<'_, S> {
         if self.island.linkage.is_some() {
             linked::record(self, dt);
         }
-        let theta = S::from(self.system.settings.theta);
         for &index in &self.island.nodes {
+            let mean = self.mean_velocity(index);
             let node = &mut self.state.nodes[index];
-            let after = self.workspace.velocity[index];
-            node.position += (node.velocity + (after - node.velocity) * theta) * dt;
-            node.velocity = after;
+            node.position += mean * dt;
+            node.velocity = self.workspace.velocity[index];
             if let Some(rotation) = self.system.nodes[index].rotation {
                 self.accept_turn(rotation, dt);
             }
@@ -640,16 +715,9 @@ impl<S: Solvable> IslandStep<'_, S> {
             let velocity = touch.velocity(self.state);
             let normal_velocity = touch.normal.dot(&velocity);
             let leaving = normal_velocity.value() > self.resting_speed(touch);
-            let record = &mut self.state.contacts[touch.contact];
             if impulse.mode != ContactMode::Open && !leaving {
                 let slip = length(&(velocity - touch.normal * normal_velocity));
-                // Of several points of a pair, one that slips decides, and the fastest one.
-                if record.mode != ContactMode::Slip {
-                    record.mode = impulse.mode;
-                }
-                if slip.value() >= record.slip.value() {
-                    record.slip = slip;
-                }
+                record_mode(&mut self.state.contacts[touch.contact], impulse.mode, slip);
             }
         }
     }
@@ -786,6 +854,17 @@ impl<S: Solvable> IslandStep<'_, S> {
                 self.state.step.penetration = depth;
             }
         }
+    }
+}
+
+/// Records what a pressed point does. Of several points of a pair, one that slips decides, and the fastest one.
+#[inline]
+fn record_mode<S: Scalar>(record: &mut ContactRecord<S>, mode: ContactMode, slip: S) {
+    if record.mode != ContactMode::Slip {
+        record.mode = mode;
+    }
+    if slip.value() >= record.slip.value() {
+        record.slip = slip;
     }
 }
 

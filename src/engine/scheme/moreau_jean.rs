@@ -7,17 +7,8 @@ use crate::engine::solver::Solvable;
 /// Advances the island by `dt`.
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     step.look();
-    let look_ahead = step.system.settings.gamma * dt.value();
-    step.workspace.active.clear();
-    for index in 0..step.workspace.touches.len() {
-        let touch = &step.workspace.touches[index];
-        // Positions that a master gives, or that joints hold, carry round-off, and what rests may not fall for it.
-        let is_exact = step.island.couplings.is_empty() && !step.is_jointed();
-        let rounding = if is_exact { 0.0 } else { step.touching_distance(touch) };
-        if touch.gap.value() + look_ahead * touch.normal_velocity.value() <= rounding {
-            step.workspace.active.push(index);
-        }
-    }
+    // Positions that a master gives, or that joints hold, carry round-off, and what rests may not fall for it.
+    activate(step, dt, !step.island.couplings.is_empty() || step.is_jointed());
     step.propose_impact(dt);
     step.accept(dt);
     step.record_modes();
@@ -25,5 +16,18 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     // A master that iterates has its own positions.
     if step.system.settings.correction && !step.island.iterates {
         super::correction::lift_out(step);
+    }
+}
+
+/// Makes active what closes soon; with gaps that are round-off if wanted.
+pub fn activate<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rounded: bool) {
+    let look_ahead = step.system.settings.gamma * dt.value();
+    step.workspace.active.clear();
+    for index in 0..step.workspace.touches.len() {
+        let touch = &step.workspace.touches[index];
+        let rounding = if rounded { step.touching_distance(touch) } else { 0.0 };
+        if touch.gap.value() + look_ahead * touch.normal_velocity.value() <= rounding {
+            step.workspace.active.push(index);
+        }
     }
 }

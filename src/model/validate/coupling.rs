@@ -60,13 +60,14 @@ impl Validator<'_> {
                 self.compliant(entry, latency())
             }
         };
-        if name != CouplingName::Owned && matches!(scheme, SchemeName::Midpoint) {
+        if name != CouplingName::Owned && scheme != SchemeName::MoreauJean {
             let (span, by_default) = match &entry.coupling {
                 Some(written) => (written.span(), ""),
                 None => (entry.name.span(), " by default"),
             };
             let message = format!(
-                "scheme \"midpoint\" moves its own nodes only, and `{}` has coupling = \"{}\"{by_default}",
+                "scheme \"{}\" moves its own nodes only, and `{}` has coupling = \"{}\"{by_default}",
+                scheme.text(),
                 entry.name.get_ref(),
                 name.text()
             );
@@ -102,7 +103,7 @@ impl Validator<'_> {
     }
 
     /// How a surface moves.
-    pub(super) fn motion(&mut self, entry: &SurfaceEntry, scheme: SchemeName) -> Motion {
+    pub(super) fn motion(&mut self, entry: &SurfaceEntry) -> Motion {
         let Some(MotionName::Input) = given(&entry.motion) else {
             let keys = [
                 key("mass", &entry.mass),
@@ -118,14 +119,6 @@ impl Validator<'_> {
             self.meaningless(keys, "motion = \"fixed\"", "motion = \"input\"");
             return Motion::Fixed;
         };
-        if let (SchemeName::Midpoint, Some(written)) = (scheme, &entry.motion) {
-            let message = "scheme \"midpoint\" has fixed surfaces only";
-            self.problems.push(
-                Problem::at(written.span(), message)
-                    .hint("leave `motion` out, or write scheme = \"moreau-jean\""),
-            );
-            return Motion::Fixed;
-        }
         let inertia = entry.inertia.as_ref().map(|inertia| self.inertia(inertia));
         let orientation = entry.orientation.as_ref().map(|orientation| self.orientation(orientation));
         Motion::Input(Frame {
