@@ -185,9 +185,9 @@ impl<S: Scalar> System<S> {
             let Some(block) = place.blocks[row] else { continue };
             let left = parts[row].transpose() * stiff;
             self.matrix.diagonal[block] += left * parts[row];
-            for column in 0..row {
+            for (column, part) in parts.iter().enumerate().take(row) {
                 if let Some(entry) = place.entries[row][column] {
-                    self.matrix.add(entry, &(left * parts[column]));
+                    self.matrix.add(entry, &(left * part));
                 }
             }
         }
@@ -202,8 +202,8 @@ impl<S: Scalar> System<S> {
         }
         let compliance = self.yielding_alone(place, rows) * S::from(JOINT_COMPLIANCE);
         self.compliance[place.block] = compliance;
-        for row in 0..3 {
-            self.matrix.diagonal[place.block][(row, row)] = if held[row] { -compliance } else { -S::one() };
+        for (row, held) in held.into_iter().enumerate() {
+            self.matrix.diagonal[place.block][(row, row)] = if held { -compliance } else { -S::one() };
         }
     }
 

@@ -92,9 +92,10 @@ impl<S: Scalar> Factor<S> {
         for (turn, &pivot) in pattern.order.iter().enumerate() {
             inverse[pivot] = definite_inverse(&inverse[pivot]);
             let first = pattern.starts[turn];
-            for place in first..pattern.starts[turn + 1] {
-                column[place - first] = below[place];
-                below[place] *= inverse[pivot];
+            let end = pattern.starts[turn + 1];
+            column[..end - first].copy_from_slice(&below[first..end]);
+            for block in &mut below[first..end] {
+                *block *= inverse[pivot];
             }
             for update in &pattern.updates[pattern.update_starts[turn]..pattern.update_starts[turn + 1]] {
                 let change = below[update.left] * column[update.right - first].transpose();

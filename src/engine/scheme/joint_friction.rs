@@ -91,9 +91,9 @@ fn speed<S: Scalar>([around, along]: &[S; 2]) -> S {
 /// Completes the scaled block of a joint: what has no row is by itself.
 pub fn complete<S: Scalar>(rubbing: &Rubbing<S>, block: &mut Block<S>) {
     block[0][0] = S::one();
-    for row in 1..3 {
+    for (row, entries) in block.iter_mut().enumerate().skip(1) {
         if !rubbing.rows.has(row) {
-            block[row][row] = S::one();
+            entries[row] = S::one();
         }
     }
 }
