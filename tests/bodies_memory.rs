@@ -65,7 +65,7 @@ fn linked_rod() -> Simulation {
     );
     scene.spring([centre(rod), ground([0.5, 0.1, 1.0])], 2.0, 0.1);
     let floor = scene.plane([0.0, 0.0, 1.0]);
-    scene.contact(rod, floor, 0.3, 0.3);
+    scene.contact(rod, floor, 0.3, 0.0);
     scene.build()
 }
 

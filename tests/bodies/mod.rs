@@ -547,5 +547,7 @@ pub fn compare(run: &Simulation, duration: f64, closed: bool) {
             not_zero += usize::from(exact.tangent.abs() > 1e-9);
         }
     }
-    assert!(not_zero > 5 * count, "a comparison of zeros shows nothing: {not_zero}");
+    // Joints leave little that could change.
+    let least = if before.joints.is_empty() { 5 } else { 2 };
+    assert!(not_zero > least * count, "a comparison of zeros shows nothing: {not_zero}");
 }

@@ -5,7 +5,7 @@
 //! by fixed-point passes that start from the last interval. The static coefficient counts while the joint neither starts
 //! nor ends the interval faster than its threshold.
 
-use super::{IslandStep, STILL, linked};
+use super::{IslandStep, STILL, WITHIN_BOUNDS, linked};
 use crate::engine::law::coulomb_cone;
 use crate::engine::law::joint_friction as law;
 use crate::engine::linkage::{Configuration, JointFriction, JointKind, Rubbing};
@@ -91,9 +91,9 @@ fn speed<S: Scalar>([around, along]: &[S; 2]) -> S {
 /// Completes the scaled block of a joint: what has no row is by itself.
 pub fn complete<S: Scalar>(rubbing: &Rubbing<S>, block: &mut Block<S>) {
     block[0][0] = S::one();
-    for row in 1..3 {
+    for (row, entries) in block.iter_mut().enumerate().skip(1) {
         if !rubbing.rows.has(row) {
-            block[row][row] = S::one();
+            entries[row] = S::one();
         }
     }
 }
@@ -171,7 +171,7 @@ fn read<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) {
     }
 }
 
-/// The bound of a joint under its present load. Returns the relative change.
+/// The bound of a joint under its present load. Returns the relative change, zero where friction is within either.
 fn revise_joint<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize, place: usize) -> f64 {
     let linkage = &step.system.linkages[index];
     let rubbing = step.workspace.linkages[index].rubbing[place];
@@ -188,11 +188,13 @@ fn revise_joint<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize, place: 
     let scale = step.workspace.scales[step.workspace.active.len() + place].value();
     let rubbing = &mut step.workspace.linkages[index].rubbing[place];
     let change = (bearing.bound - rubbing.bound).value().abs();
+    let least = bearing.bound.value().min(rubbing.bound.value());
+    let holds = speed(&rubbing.impulse).value() < least * WITHIN_BOUNDS;
     rubbing.bound = bearing.bound;
     rubbing.normals = bearing.normals;
     let moves = rubbing.before.iter().chain(&rubbing.free).fold(0.0_f64, |most, v| v.value().abs().max(most));
     let round_off = f64::EPSILON * (moves + friction.threshold) * scale * scale;
-    if change <= round_off { 0.0 } else { change / bearing.bound.value().abs().max(change) }
+    if holds || change <= round_off { 0.0 } else { change / bearing.bound.value().abs().max(change) }
 }
 
 /// The part of friction that is around the axis: as it is, or as sliding asks for where there is none yet.
