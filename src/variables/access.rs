@@ -78,8 +78,17 @@ pub fn get_real<S: Scalar>(slot: Slot, system: &System, state: &State<S>) -> S {
         Slot::Iterations
         | Slot::Substeps
         | Slot::ContactState { .. }
+        | Slot::JointFrictionState { .. }
         | Slot::CouplingLatency { .. }
         | Slot::CouplingShaping { .. } => S::from(f64::from(get_integer(slot, state))),
+    }
+}
+
+fn mode_number(mode: ContactMode) -> i32 {
+    match mode {
+        ContactMode::Open => 0,
+        ContactMode::Stick => 1,
+        ContactMode::Slip => 2,
     }
 }
 
@@ -88,11 +97,8 @@ pub fn get_integer<S: Scalar>(slot: Slot, state: &State<S>) -> i32 {
     match slot {
         Slot::Iterations => i32::try_from(state.step.iterations).unwrap_or(i32::MAX),
         Slot::Substeps => i32::try_from(state.step.substeps).unwrap_or(i32::MAX),
-        Slot::ContactState { contact } => match state.contacts[contact].mode {
-            ContactMode::Open => 0,
-            ContactMode::Stick => 1,
-            ContactMode::Slip => 2,
-        },
+        Slot::ContactState { contact } => mode_number(state.contacts[contact].mode),
+        Slot::JointFrictionState { joint } => mode_number(state.joints[joint].mode),
         Slot::CouplingLatency { coupling } => {
             state.couplings[coupling].diagnosis.latency.map_or(UNKNOWN_LATENCY, i32::from)
         }

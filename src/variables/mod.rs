@@ -147,6 +147,7 @@ pub enum Slot {
     SpringLength { spring: usize },
     JointForce { joint: usize, axis: usize },
     JointTorque { joint: usize, axis: usize },
+    JointFrictionState { joint: usize },
     JointAngle { joint: usize },
     JointRate { joint: usize },
     JointDistance { joint: usize },
@@ -671,6 +672,15 @@ impl Rows<'_> {
             Unit::NewtonMeter,
             || Role::PerStep(own),
         );
+        if entry.friction.is_some() {
+            self.push(
+                format!("{name}.friction_state"),
+                format!("Friction of the joint {between} at the end of the step: 0 no load, 1 stick, 2 slip"),
+                Slot::JointFrictionState { joint },
+                Kind::Integer,
+                Role::PerStep(own),
+            );
+        }
     }
 
     fn engine(&mut self) {
@@ -853,7 +863,9 @@ fn computed_range(slot: Slot) -> Range {
             Range { min: Some(f64::from(UNKNOWN_LATENCY)), above_min: false, max: Some(1.0) }
         }
         Slot::CouplingShaping { .. } => Range::UNIT_INTERVAL,
-        Slot::ContactState { .. } => Range { min: Some(0.0), above_min: false, max: Some(2.0) },
+        Slot::ContactState { .. } | Slot::JointFrictionState { .. } => {
+            Range { min: Some(0.0), above_min: false, max: Some(2.0) }
+        }
         _ => Range::ANY,
     }
 }

@@ -6,7 +6,9 @@ use crate::engine::law::continuous::spring::PowerSpring;
 use crate::engine::law::continuous::{Approach, Compliance, ContinuousLaw, Impact};
 use crate::engine::{SHORTEST_CONTACT_INTERVAL, gap};
 use crate::model::diagnostics::Problem;
-use crate::model::file::{ContactComplianceEntry, ContactEntry, CouplingName, FrictionEntry, ModelFile};
+use crate::model::file::{
+    ContactComplianceEntry, ContactEntry, CouplingName, FrictionEntry, ModelFile, SchemeName,
+};
 use crate::model::{Contact, Model, Node, NodeShape};
 use nalgebra::Vector3;
 use toml::Spanned;
@@ -48,6 +50,14 @@ impl Validator<'_> {
             self.problems.push(
                 Problem::at(written.span(), message)
                     .hint("write coupling = \"owned\" for it, or leave `compliance` out: hard contact suits every coupling"),
+            );
+        }
+        let scheme = file.engine.scheme;
+        if matches!(scheme, SchemeName::Multistep | SchemeName::Hht) {
+            let message = format!("scheme \"{}\" knows hard contact only", scheme.text());
+            self.problems.push(
+                Problem::at(written.span(), message)
+                    .hint("leave `compliance` out, or write scheme = \"moreau-jean\" or \"midpoint\""),
             );
         }
         let compliance = Compliance { law: parts.law, tangential_stiffness: parts.tangential_stiffness };
