@@ -1,0 +1,320 @@
+//! Springs and joints in the interval of an island ([`crate::engine::linkage`]).
+//!
+//! In Moreau-Jean's scheme they act where free motion takes the nodes at `theta dt`. The rows of joints see the
+//! velocities at the end: with `A` where the joints act and `A'` at the end, `A v+ = b - (A' - A) v+`, whose last term
+//! comes from the solution before. Schemes whose forces act midway or at the end come to these by Newton steps
+//! ([`move_midway`], [`move_to_end`]): the matrix is the same, with other [`Weights`]. What is left of the joints'
+//! errors is taken out at position level.
+
+mod contact;
+mod newton;
+mod placement;
+mod record;
+
+pub use contact::{SOFTNESS, assemble, push, respond, write_operator};
+pub use newton::{accelerate, move_midway, move_to_end, propose_again};
+pub use placement::{close_joints, compliance, displace, settle};
+pub use record::{record, spring_energy_at, wrench};
+
+use super::{IslandStep, Placing, Weights};
+use crate::engine::contact::pose;
+use crate::engine::linkage::motor::{Demand, Moment};
+use crate::engine::linkage::{Configuration, Linkage, Scratch, Stiffening};
+use crate::engine::rotation::{angular_momentum, spin};
+use crate::engine::scalar::Scalar;
+use crate::engine::solver::Solvable;
+use crate::engine::state::State;
+use crate::engine::step::Workspace;
+use crate::engine::system::{Scheme, System};
+use nalgebra::Vector3;
+
+/// Solutions for the rows of joints, each with the end of the interval from the one before.
+const SWEEPS: usize = 3;
+/// Passes of a contact problem with joints, each with the ends that the one before has moved.
+const PASSES: u32 = 3;
+/// Forgets what was proposed, and keeps the accelerations without springs and joints.
+pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let (_, index) = linkage_of(step);
+    let Workspace { linkages, acceleration, .. } = &mut *step.workspace;
+    let scratch = &mut linkages[index];
+    scratch.free_over = None;
+    for (applied, &node) in scratch.applied.iter_mut().zip(&step.island.nodes) {
+        *applied = acceleration[node];
+    }
+}
+
+/// Finds how nodes would accelerate over `dt` without contact.
+pub fn foresee<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    step.workspace.active.clear();
+    step.propose_free(dt);
+}
+
+/// Adds to the free motion proposed over `dt` what springs and joints do.
+pub fn propose<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    let (linkage, index) = linkage_of(step);
+    if step.workspace.linkages[index].free_over != Some(dt) {
+        solve_free(step, dt);
+    }
+    let scratch = &mut step.workspace.linkages[index];
+    let Scratch { free, proposed, .. } = scratch;
+    proposed.copy_from_slice(free);
+    add(step, linkage, index, step.system.settings.theta);
+    if dt.value() > 0.0 {
+        let Workspace { acceleration, velocity, .. } = &mut *step.workspace;
+        for &node in &step.island.nodes {
+            acceleration[node] = (velocity[node] - step.state.nodes[node].velocity) / dt;
+        }
+    }
+}
+
+fn solve_free<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    let (linkage, index) = linkage_of(step);
+    predict(step, dt);
+    let stiffening = stiffening(&step.weights(dt), dt);
+    let Workspace { linkages, mobility, turns, .. } = &mut *step.workspace;
+    let parameters = &step.state.parameters;
+    let scratch = &mut linkages[index];
+    let (motion, acting) = (&mut scratch.motion, &scratch.acting);
+    if linkage.is_plain {
+        motion.clear_right();
+        motion.write_plain(linkage, &step.system.ties, parameters, acting, stiffening, mobility);
+    } else {
+        motion.clear();
+        for (local, place) in linkage.places.iter().enumerate() {
+            let turning = step.system.nodes[place.node].rotation;
+            let turning = turning.map(|rotation| (&turns[rotation].acting, &parameters.inertia[rotation]));
+            motion.set_body(local, place, mobility[place.node], turning);
+        }
+        motion.add_springs(linkage, &step.system.ties, parameters, acting, stiffening);
+    }
+    scratch.loads.copy_from_slice(&scratch.motion.right);
+    scratch.gyration.fill(Vector3::zeros());
+    let moment = moment(step, dt);
+    write_joints(step, linkage, index, &moment);
+    let system = &mut step.workspace.linkages[index].motion;
+    system.factor(linkage);
+    let sweeps = if dt.value() > 0.0 && (linkage.has_joints() || tumbles(step)) { SWEEPS } else { 1 };
+    let mut left = 0.0;
+    for sweep in 0..sweeps {
+        if sweep > 0 {
+            let Scratch { motion, change, .. } = &mut step.workspace.linkages[index];
+            change.copy_from_slice(&motion.solution);
+            move_ends(step, linkage, index, dt);
+        }
+        left = solve_for_ends(step, linkage, index);
+    }
+    step.state.step.residual = step.state.step.residual.max(left);
+    let Scratch { motion, free, free_over, .. } = &mut step.workspace.linkages[index];
+    free.copy_from_slice(&motion.solution);
+    *free_over = Some(dt);
+}
+
+/// Whether a body of the island spins faster or slower when it turns.
+fn tumbles<S: Solvable>(step: &IslandStep<'_, S>) -> bool {
+    let rotations = step.island.nodes.iter().filter_map(|&node| step.system.nodes[node].rotation);
+    rotations.into_iter().any(|rotation| is_uneven(&step.state.parameters.inertia[rotation]))
+}
+
+fn is_uneven<S: Scalar>(inertia: &Vector3<S>) -> bool {
+    let [x, y, z] = [0, 1, 2].map(|axis| inertia[axis].value());
+    (x != y || y != z) && (x + y + z).is_finite()
+}
+
+/// Solves for rows as they are at the ends of the interval. Returns what is left.
+fn solve_for_ends<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) -> f64 {
+    let Workspace { linkages, turns, .. } = &mut *step.workspace;
+    let Scratch { motion, loads, gyration, .. } = &mut linkages[index];
+    motion.right.copy_from_slice(loads);
+    for place in &linkage.places {
+        if let (Some(block), Some(rotation)) = (place.angular, step.system.nodes[place.node].rotation) {
+            let inertia = &step.state.parameters.inertia[rotation];
+            if is_uneven(inertia) {
+                motion.right[block] += angular_momentum(&turns[rotation].acting, inertia, &gyration[block]);
+            }
+        }
+    }
+    see_ends(step, linkage, index);
+    step.workspace.linkages[index].motion.solve(linkage)
+}
+
+/// After pass `pass` of the contact problem: lets joints hold what nodes do at the ends with the impulses found, if there
+/// is another pass. Returns whether there is.
+pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S, again: bool) -> bool {
+    let is_moreau_jean = step.system.settings.scheme == Scheme::MoreauJean;
+    if !is_moreau_jean || !step.is_jointed() || !(again || pass + 1 < PASSES) {
+        return again;
+    }
+    let (linkage, index) = linkage_of(step);
+    respond(step);
+    if dt.value() > 0.0 {
+        let Scratch { motion, free, change, proposed, free_over, .. } = &mut step.workspace.linkages[index];
+        for block in 0..free.len() {
+            change[block] = free[block] + motion.solution[block];
+        }
+        *free_over = None;
+        proposed.copy_from_slice(&motion.solution);
+        add(step, linkage, index, step.system.settings.theta);
+        step.look_ahead(dt);
+        let Scratch { change, proposed, .. } = &mut step.workspace.linkages[index];
+        for (proposed, change) in proposed.iter_mut().zip(change.iter()) {
+            *proposed = -change;
+        }
+        add(step, linkage, index, step.system.settings.theta);
+        move_ends(step, linkage, index, dt);
+        solve_for_ends(step, linkage, index);
+        let Scratch { motion, free, proposed, .. } = &mut step.workspace.linkages[index];
+        free.copy_from_slice(&motion.solution);
+        proposed.copy_from_slice(free);
+        add(step, linkage, index, step.system.settings.theta);
+    }
+    true
+}
+
+/// How a change of the velocity at the end is felt where springs act.
+fn stiffening<S: Scalar>(weights: &Weights<S>, dt: S) -> Stiffening<S> {
+    let damping = weights.force * weights.acting;
+    Stiffening { damping, stiffness: damping * weights.reach * dt, interval: weights.force }
+}
+
+/// Where nodes are when springs and joints act, and at the end, in free motion.
+fn predict<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    let (linkage, index) = linkage_of(step);
+    let has_joints = linkage.has_joints();
+    let theta = S::from(step.system.settings.theta);
+    let Workspace { linkages, velocity, turns, .. } = &mut *step.workspace;
+    let Scratch { acting, ends, .. } = &mut linkages[index];
+    for (place, &node) in step.island.nodes.iter().enumerate() {
+        let start = pose(step.system, step.state, node);
+        let before = step.state.nodes[node].velocity;
+        let mean = before + (velocity[node] - before) * theta;
+        let mut midway = Configuration { pose: start, velocity: mean, angular_velocity: Vector3::zeros() };
+        let mut end = Configuration { velocity: velocity[node], ..midway };
+        midway.pose.position += mean * (theta * dt);
+        end.pose.position += mean * dt;
+        if let Some(rotation) = step.system.nodes[node].rotation {
+            let before = step.state.rotations[rotation].angular_velocity;
+            let turn = &turns[rotation];
+            midway.pose.orientation = start.orientation.turned(&(turn.mean * (theta * dt)));
+            midway.angular_velocity = before + (turn.end - before) * theta;
+            end.pose.orientation = start.orientation.turned(&(turn.mean * dt));
+            end.angular_velocity = turn.end;
+        }
+        acting[place] = midway;
+        if has_joints {
+            ends[place] = end;
+        }
+    }
+}
+
+/// The ends of the interval with a change of the velocities. A body that turns further keeps its angular momentum.
+fn move_ends<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize, dt: S) {
+    let theta = S::from(step.system.settings.theta);
+    let Workspace { linkages, velocity, turns, .. } = &mut *step.workspace;
+    let Scratch { ends, change, gyration, .. } = &mut linkages[index];
+    for (end, place) in ends.iter_mut().zip(&linkage.places) {
+        let start = pose(step.system, step.state, place.node);
+        let before = step.state.nodes[place.node].velocity;
+        end.velocity = velocity[place.node] + change[place.linear];
+        end.pose.position = start.position + (before + (end.velocity - before) * theta) * dt;
+        if let (Some(block), Some(rotation)) = (place.angular, step.system.nodes[place.node].rotation) {
+            let (turn, change) = (&turns[rotation], change[block]);
+            end.angular_velocity = turn.end + change;
+            end.pose.orientation = start.orientation.turned(&((turn.mean + change * theta) * dt));
+            let inertia = &step.state.parameters.inertia[rotation];
+            if is_uneven(inertia) {
+                let freely = start.orientation.turned(&(turn.mean * dt));
+                let pushed = change - gyration[block];
+                let momentum = angular_momentum(&freely, inertia, &turn.end)
+                    + angular_momentum(&turn.acting, inertia, &pushed);
+                gyration[block] = spin(&end.pose.orientation, inertia, &momentum) - turn.end - pushed;
+            }
+        }
+    }
+}
+
+/// Writes the rows of the joints where they act, and the velocities that they are held to, less those of free motion.
+fn write_joints<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize, moment: &Moment) {
+    let Scratch { motion, acting, ends, held, .. } = &mut step.workspace.linkages[index];
+    for joint in 0..linkage.joints.len() {
+        let entry = &step.system.ties.joints[linkage.joints[joint]];
+        let Some(placed) = linkage.place_joint(&step.system.ties, joint, acting) else { continue };
+        let demand = demand(step.system, step.state, linkage.joints[joint], moment);
+        let rate = demand.map_or(S::zero(), |demand| demand.rate);
+        let [moves, turns] = &linkage.joint_places[joint];
+        let [moves_held, turns_held] = entry.held();
+        let target = Vector3::new(S::zero(), S::zero(), rate);
+        if let Some(place) = moves {
+            let rows = entry.translation_rows(&placed);
+            motion.set_rows(place, &rows, moves_held);
+            let target = if entry.has_angle() { Vector3::zeros() } else { target };
+            held[place.block] = target - rows.velocity(place, ends);
+        }
+        if let Some(place) = turns {
+            let rows = entry.rotation_rows(&placed);
+            motion.set_rows(place, &rows, turns_held);
+            let target = if entry.has_angle() { target } else { Vector3::zeros() };
+            held[place.block] = target - rows.velocity(place, ends);
+        }
+    }
+}
+
+/// Writes the right sides of the joints, for rows as they will be at the end of the interval.
+fn see_ends<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
+    let Scratch { motion, acting, ends, held, .. } = &mut step.workspace.linkages[index];
+    for joint in 0..linkage.joints.len() {
+        let entry = &step.system.ties.joints[linkage.joints[joint]];
+        let Some(here) = linkage.place_joint(&step.system.ties, joint, acting) else { continue };
+        let Some(there) = linkage.place_joint(&step.system.ties, joint, ends) else { continue };
+        let [moves, turns] = &linkage.joint_places[joint];
+        if let Some(place) = moves {
+            let (now, then) = (entry.translation_rows(&here), entry.translation_rows(&there));
+            motion.right[place.block] =
+                held[place.block] + now.velocity(place, ends) - then.velocity(place, ends);
+        }
+        if let Some(place) = turns {
+            let (now, then) = (entry.rotation_rows(&here), entry.rotation_rows(&there));
+            motion.right[place.block] =
+                held[place.block] + now.velocity(place, ends) - then.velocity(place, ends);
+        }
+    }
+}
+
+/// What the motor of a joint asks for; none without a motor.
+fn demand<S: Scalar>(system: &System, state: &State<S>, joint: usize, moment: &Moment) -> Option<Demand<S>> {
+    let entry = &system.ties.joints[joint];
+    let motor = entry.motor.as_ref()?;
+    Some(motor.demand(&state.drives, moment, state.joints[joint].coordinate(entry)))
+}
+
+/// The moment that is `ahead` of the present.
+fn moment<S: Solvable>(step: &IslandStep<'_, S>, ahead: S) -> Moment {
+    let now = step.offset + step.elapsed;
+    Moment { start: step.state.time, elapsed: now + ahead.value(), left: step.state.step.duration - now }
+}
+
+/// Adds what the linkage does to the proposed velocities, and the given part of it to the means.
+fn add<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize, weight: f64) {
+    let Workspace { linkages, velocity, turns, .. } = &mut *step.workspace;
+    let proposed = &linkages[index].proposed;
+    for place in &linkage.places {
+        velocity[place.node] += proposed[place.linear];
+        if let (Some(block), Some(rotation)) = (place.angular, step.system.nodes[place.node].rotation) {
+            turns[rotation].mean += proposed[block] * S::from(weight);
+            turns[rotation].end += proposed[block];
+        }
+    }
+}
+
+/// Whether contacts of the island yield through springs and joints. At an instant springs do not count.
+pub fn yields<S: Solvable>(step: &IslandStep<'_, S>, placing: Placing) -> bool {
+    match placing {
+        Placing::Acting => step.island.linkage.is_some(),
+        Placing::Present => step.is_jointed(),
+    }
+}
+
+/// Springs and joints of the island, and their place among all.
+pub fn linkage_of<'a, S: Solvable>(step: &IslandStep<'a, S>) -> (&'a Linkage, usize) {
+    let index = step.island.linkage.expect("asked of islands with springs or joints only");
+    (&step.system.linkages[index], index)
+}

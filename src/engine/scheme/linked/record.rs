@@ -1,0 +1,115 @@
+//! What springs and joints did: forces of joints, and where the energy goes.
+
+use super::super::{IslandStep, joint_friction};
+use super::linkage_of;
+use crate::engine::law::joint_friction::Wrench;
+use crate::engine::linkage::{JointKind, JointPlace, Linkage, Scratch, spring_energy};
+use crate::engine::scalar::Scalar;
+use crate::engine::solver::Solvable;
+use crate::engine::step::Workspace;
+use nalgebra::{Matrix3, Vector3};
+
+/// Energy of the springs at a node.
+pub fn spring_energy_at<S: Scalar>(step: &IslandStep<'_, S>, node: usize) -> S {
+    let Some(linkage) = step.island.linkage else { return S::zero() };
+    let springs = step.system.linkages[linkage].springs_at(node);
+    springs.iter().fold(S::zero(), |sum, &spring| sum + spring_energy(step.system, step.state, spring))
+}
+
+/// What holds the second end of a joint with solution blocks `block`, about the joint's place.
+fn hold<S: Solvable>(
+    step: &IslandStep<'_, S>,
+    index: usize,
+    joint: usize,
+    block: impl Fn(usize) -> Vector3<S>,
+) -> Wrench<S> {
+    let linkage = &step.system.linkages[index];
+    let acting = &step.workspace.linkages[index].acting;
+    let Some(placed) = linkage.place_joint(&step.system.ties, joint, acting) else {
+        return Wrench { impulse: Vector3::zeros(), moment: Vector3::zeros() };
+    };
+    let entry = &step.system.ties.joints[linkage.joints[joint]];
+    let on_second = |place: &Option<JointPlace>, part: Matrix3<S>| {
+        place.map_or(Vector3::zeros(), |place| -(part.tr_mul(&block(place.block))))
+    };
+    let [moves, turns] = &linkage.joint_places[joint];
+    Wrench {
+        impulse: on_second(moves, entry.translation_rows(&placed).parts[2]),
+        moment: on_second(turns, entry.rotation_rows(&placed).parts[3]),
+    }
+}
+
+/// What loads the bearing of a joint with the last response to impulses; not what drives it along its axis.
+pub fn wrench<S: Solvable>(step: &IslandStep<'_, S>, index: usize, joint: usize) -> Wrench<S> {
+    let Scratch { free, motion, .. } = &step.workspace.linkages[index];
+    let mut wrench = hold(step, index, joint, |block| free[block] + motion.solution[block]);
+    let linkage = &step.system.linkages[index];
+    let acting = &step.workspace.linkages[index].acting;
+    if step.system.ties.joints[linkage.joints[joint]].kind == JointKind::Prismatic
+        && let Some(placed) = linkage.place_joint(&step.system.ties, joint, acting)
+    {
+        let axis = placed.axis();
+        wrench.impulse -= axis * axis.dot(&wrench.impulse);
+    }
+    wrench
+}
+
+/// Books what springs and joints do in the accepted proposal.
+pub fn record<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    let (linkage, index) = linkage_of(step);
+    for joint in 0..linkage.joints.len() {
+        let proposed = &step.workspace.linkages[index].proposed;
+        let wrench = hold(step, index, joint, |block| proposed[block]);
+        let state = &mut step.state.joints[linkage.joints[joint]];
+        state.impulse += wrench.impulse;
+        state.moment += wrench.moment;
+    }
+    let damps = linkage.springs.iter().any(|&spring| step.state.parameters.damping[spring].value() > 0.0);
+    if !damps && linkage.rubbing.is_empty() {
+        return;
+    }
+    let Workspace { linkages, velocity, turns, .. } = &mut *step.workspace;
+    let Scratch { acting, .. } = &mut linkages[index];
+    let half = S::from(0.5);
+    for (acting, place) in acting.iter_mut().zip(&linkage.places) {
+        let node = &step.state.nodes[place.node];
+        acting.velocity = (node.velocity + velocity[place.node]) * half;
+        if let Some(rotation) = step.system.nodes[place.node].rotation {
+            let before = step.state.rotations[rotation].angular_velocity;
+            acting.angular_velocity = (before + turns[rotation].end) * half;
+        }
+    }
+    let work = work_of_rows(step, linkage, index);
+    step.state.step.dissipated -= work;
+    joint_friction::record(step, index, dt);
+    let acting = &step.workspace.linkages[index].acting;
+    let lost = linkage.damping_power(&step.system.ties, &step.state.parameters, acting) * dt;
+    step.state.step.dissipated += lost;
+    step.state.step.dissipated_by_damping += lost;
+}
+
+/// Work of the joints' impulses on the mean velocities in `acting`, but for that of motors. It is what the rows, held at
+/// the end of the interval, leave in its mean.
+fn work_of_rows<S: Solvable>(step: &IslandStep<'_, S>, linkage: &Linkage, index: usize) -> S {
+    let Scratch { acting, proposed, .. } = &step.workspace.linkages[index];
+    let mut work = S::zero();
+    for joint in 0..linkage.joints.len() {
+        let entry = &step.system.ties.joints[linkage.joints[joint]];
+        let Some(placed) = linkage.place_joint(&step.system.ties, joint, acting) else { continue };
+        let [moves, turns] = &linkage.joint_places[joint];
+        let driven = entry.motor.is_some();
+        let blocks = [
+            (moves, entry.translation_rows(&placed), driven && !entry.has_angle()),
+            (turns, entry.rotation_rows(&placed), driven && entry.has_angle()),
+        ];
+        for (place, rows, driven) in blocks {
+            let Some(place) = place else { continue };
+            let mut seen = rows.velocity(place, acting);
+            if driven {
+                seen[2] = S::zero();
+            }
+            work -= seen.dot(&proposed[place.block]);
+        }
+    }
+    work
+}
