@@ -248,6 +248,8 @@ pub mod tests {
             }],
             surfaces: Vec::new(),
             contacts: Vec::new(),
+            springs: Vec::new(),
+            joints: Vec::new(),
         };
         Instance::new(&model, String::new(), Arc::new(Logger::new(Some(&callbacks), c"test", debug)))
     }

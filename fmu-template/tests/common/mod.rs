@@ -61,6 +61,8 @@ pub fn bouncing_ball() -> Model {
             normal_stiffness: f64::INFINITY,
             compliance: None,
         }],
+        springs: Vec::new(),
+        joints: Vec::new(),
     }
 }
 

@@ -124,9 +124,9 @@ mod tests {
         right.rows_mut(3, 3).copy_from(&wrench.moment);
         let expected = matrix.pseudo_inverse(1e-12).unwrap() * right;
         let found = loads(&FRICTION, &axis, &wrench);
-        for contact in 0..2 {
+        for (contact, found) in found.iter().enumerate() {
             let expected = Vector3::from_column_slice(expected.rows(3 * contact, 3).as_slice());
-            assert!((found[contact] - expected).norm() < 1e-12, "{} and {expected}", found[contact]);
+            assert!((found - expected).norm() < 1e-12, "{found} and {expected}");
         }
         assert!((found[0].norm() - found[1].norm()).abs() > 0.1);
     }
