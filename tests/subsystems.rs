@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Run, capturing, model, numbers, run, worst};
-use contact_fmu::engine::{State, mechanical_energy};
+use contact_fmu::engine::{ContactMode, State, mechanical_energy};
 use contact_fmu::model::Model;
 
 /// Height of the lower mass, and of the upper one less the length of the spring at rest.
@@ -116,4 +116,37 @@ fn a_held_link_does_not_drift_and_rests_with_its_force() {
     let force = last.contacts[0].normal_impulse / last.step.duration;
     // The weight of both masses less the pull of the spring, stretched by 0.5 m.
     assert!((force - 4.81).abs() < 1e-9, "{force} N");
+}
+
+#[test]
+fn a_pendulum_with_friction_sticks_for_good() {
+    let run = run(&model("friction_pendulum"), 1e-3, 26.0);
+    let moving = run.states.iter().rfind(|state| state.joints[0].mode != ContactMode::Stick).unwrap();
+    assert!((moving.time - 24.79).abs() < 0.05, "{} s", moving.time);
+    // The angle counts from the start, a quarter of a turn from where the rod hangs.
+    let hanging = -std::f64::consts::FRAC_PI_2;
+    let rest = run.states.last().unwrap().joints[0].angle - hanging;
+    assert!((rest + 0.0203).abs() < 1e-4, "{rest} rad");
+    for pair in run.states.windows(2) {
+        let [before, after] = [0, 1].map(|state| mechanical_energy(&run.system, &pair[state]));
+        assert!(after <= before + 1e-12, "at {}: {:e} J", pair[1].time, after - before);
+    }
+}
+
+#[test]
+fn a_slider_rattles_within_its_clearance() {
+    let run = run(&model("slider_crank"), 1e-4, 0.2);
+    let start = total_energy(&run, &run.states[0]);
+    let (mut hits, mut energy) = (0, f64::INFINITY);
+    for state in &run.states[1..] {
+        hits += state.contacts.iter().filter(|contact| contact.normal_impulse > 0.0).count();
+        let slider = &state.nodes[2].position;
+        assert!(slider[2].abs() < 1.001e-3 && slider[1].abs() < 1e-12, "{slider} at {}", state.time);
+        let now = mechanical_energy(&run.system, state);
+        assert!(now <= energy + 1e-6 * start, "energy rises by {:e} J at {}", now - energy, state.time);
+        energy = energy.min(now);
+    }
+    assert!(hits > 20, "{hits} steps with contact");
+    let balance = worst(&run.states, 0.0..=0.2, |state| (total_energy(&run, state) - start).abs());
+    assert!(balance < 1e-4 * start, "{balance:e} J of {start}");
 }

@@ -53,5 +53,5 @@ pub use state::{
     Compression, ContactMemory, ContactMode, ContactRecord, Input, MAX_INPUT_DERIVATIVE, NodeState,
     Parameters, Past, RotationState, State, StepRecord, Trend,
 };
-pub use step::{MAX_SUBSTEPS, Quality, StepError, Workspace, advance};
+pub use step::{MAX_SUBSTEPS, Quality, StepError, Steppable, Workspace, advance};
 pub use system::{ContactPair, FrictionLaw, Island, Node, Response, Scheme, Settings, System};

@@ -5,7 +5,7 @@ use super::coupling;
 use super::linkage;
 use super::problem::mixed::MixedProblem;
 use super::rotation::Orientation;
-use super::scalar::Scalar;
+use super::scalar::{Dual, Scalar};
 use super::scheme::IslandStep;
 use super::scheme::continuous::ContinuousScratch;
 use super::scheme::end_point::EndPointScratch;
@@ -160,8 +160,51 @@ impl<S: Scalar> Workspace<S> {
     }
 }
 
+/// A scalar over which steps can be made.
+// A trait, so that the step is compiled here, once for each scalar, and not by all that call it.
+pub trait Steppable: Solvable {
+    /// Advances the state by `duration > 0`. Does not touch `state.time`: the caller knows the exact time.
+    fn advance(
+        system: &System,
+        state: &mut State<Self>,
+        workspace: &mut Workspace<Self>,
+        duration: f64,
+    ) -> Result<Quality, StepError>;
+}
+
+impl Steppable for f64 {
+    fn advance(
+        system: &System,
+        state: &mut State<f64>,
+        workspace: &mut Workspace<f64>,
+        duration: f64,
+    ) -> Result<Quality, StepError> {
+        advance_over(system, state, workspace, duration)
+    }
+}
+
+impl Steppable for Dual {
+    fn advance(
+        system: &System,
+        state: &mut State<Dual>,
+        workspace: &mut Workspace<Dual>,
+        duration: f64,
+    ) -> Result<Quality, StepError> {
+        advance_over(system, state, workspace, duration)
+    }
+}
+
 /// Advances the state by `duration > 0`. Does not touch `state.time`: the caller knows the exact time.
-pub fn advance<S: Solvable>(
+pub fn advance<S: Steppable>(
+    system: &System,
+    state: &mut State<S>,
+    workspace: &mut Workspace<S>,
+    duration: f64,
+) -> Result<Quality, StepError> {
+    S::advance(system, state, workspace, duration)
+}
+
+fn advance_over<S: Solvable>(
     system: &System,
     state: &mut State<S>,
     workspace: &mut Workspace<S>,

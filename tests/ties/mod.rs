@@ -214,8 +214,8 @@ fn joints_start_at_their_place() {
         assert_eq!(model.joints[0].kind, JointKind::Cylindrical);
         let (system, mut state) = model.assemble();
         let length = axis.iter().map(|x| x * x).sum::<f64>().sqrt();
-        for index in 0..3 {
-            let unit = axis[index] / length;
+        for (index, component) in axis.into_iter().enumerate() {
+            let unit = component / length;
             state.nodes[2].velocity[index] = 2.0 * unit;
             state.rotations[1].angular_velocity[index] = 3.0 * unit;
         }

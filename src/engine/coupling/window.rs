@@ -10,8 +10,8 @@ use super::{CouplingMode, Latency, compliant, iterative};
 use crate::engine::geometry::NodeShape;
 use crate::engine::rotation::{FreeRotation, Orientation};
 use crate::engine::scalar::Scalar;
-use crate::engine::solver::Solvable;
 use crate::engine::state::{ContactMode, State};
+use crate::engine::step::Steppable;
 use crate::engine::step::{Workspace, advance};
 use crate::engine::system::{Island, System};
 use nalgebra::Vector3;
@@ -321,7 +321,7 @@ fn effect<S: Scalar>(
 }
 
 /// Forces for the master to hold over its first step, of the given length.
-pub fn couple_initially<S: Solvable>(system: &System, state: &mut State<S>, step: f64) {
+pub fn couple_initially<S: Steppable>(system: &System, state: &mut State<S>, step: f64) {
     if system.couplings.is_empty() {
         return;
     }
