@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from conftest import ROOT, read_csv
 from exact import ball_height
-from fmpy import simulate_fmu
+from fmpy import read_model_description, simulate_fmu
 from fmpy.validation import validate_fmu
 from masters import slave
 
@@ -28,7 +28,8 @@ def test_description_is_valid_against_the_schema(fmus, model):
 
 def test_same_numbers_as_simulate(fmus, model):
     ours = fmus.simulated(model)
-    theirs = simulate_fmu(fmus.fmu(model), output_interval=1e-3, step_size=1e-3)
+    step = float(read_model_description(fmus.fmu(model)).defaultExperiment.stepSize)
+    theirs = simulate_fmu(fmus.fmu(model), output_interval=step, step_size=step)
     assert set(theirs.dtype.names) == set(ours)
     assert len(theirs["time"]) == len(ours["time"])
     for name in theirs.dtype.names:
