@@ -49,20 +49,8 @@ impl<S: Scalar> BlockMatrix<S> {
         self.columns.push(column);
         self.blocks.push(block);
         if let Some(end) = self.starts.last_mut() {
-            *end = self.blocks.len();
+            *end += 1;
         }
-    }
-
-    /// Appends a whole row, the diagonal first.
-    #[inline]
-    pub fn push_row(
-        &mut self,
-        columns: impl ExactSizeIterator<Item = usize>,
-        blocks: impl ExactSizeIterator<Item = Block<S>>,
-    ) {
-        self.columns.extend(columns);
-        self.blocks.extend(blocks);
-        self.starts.push(self.blocks.len());
     }
 
     /// Number of block rows.
@@ -91,7 +79,7 @@ impl<S: Scalar> BlockMatrix<S> {
 
     /// Columns and blocks of a row, the diagonal first.
     #[inline]
-    pub fn row(&self, row: usize) -> impl ExactSizeIterator<Item = (usize, &Block<S>)> {
+    pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, &Block<S>)> {
         let range = self.starts[row]..self.starts[row + 1];
         self.columns[range.clone()].iter().copied().zip(&self.blocks[range])
     }

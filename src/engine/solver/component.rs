@@ -84,18 +84,21 @@ impl Component {
         self.single.clear();
         self.r.clear();
         for (index, &contact) in members.iter().enumerate() {
-            let (d, scale, mu) = (self.scale[index], &self.scale, problem.mu[contact]);
-            self.w.push_row(
-                problem.w.row(contact).map(|(column, _)| position[column]),
-                problem.w.row(contact).map(|(column, block)| {
-                    let factor = d * scale[position[column]];
-                    [scaled(block[0], factor), scaled(block[1], factor), scaled(block[2], factor)]
-                }),
-            );
-            self.single.push(SingleContact::new(self.w.diagonal(index), mu));
+            let d = self.scale[index];
+            for (column, block) in problem.w.row(contact) {
+                let at = position[column];
+                let factor = d * self.scale[at];
+                let block = [scaled(block[0], factor), scaled(block[1], factor), scaled(block[2], factor)];
+                if column == contact {
+                    self.single.push(SingleContact::new(&block, problem.mu[contact]));
+                    self.w.begin_row(block);
+                } else {
+                    self.w.push(at, block);
+                }
+            }
             let at = 3 * contact;
             self.q.push(scaled([problem.q[at], problem.q[at + 1], problem.q[at + 2]], d));
-            self.mu.push(mu);
+            self.mu.push(problem.mu[contact]);
             self.r.push(scaled([r[at], r[at + 1], r[at + 2]], 1.0 / d));
         }
         self.alpha.clear();
@@ -170,7 +173,7 @@ impl Component {
     }
 
     /// Velocity of a contact without its own impulse.
-    #[inline(always)]
+    #[inline]
     pub fn without_own(&self, contact: usize) -> [f64; 3] {
         self.w
             .row(contact)
@@ -180,30 +183,13 @@ impl Component {
 
     /// Computes velocities and residual of the present point.
     pub fn refresh(&mut self) {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has these instructions.
-            return unsafe { self.refresh_wide() };
-        }
-        self.refresh_here();
-    }
-
-    /// The same operations in newer instructions, which changes no bit of the answer.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn refresh_wide(&mut self) {
-        self.refresh_here();
-    }
-
-    #[inline(always)]
-    fn refresh_here(&mut self) {
-        for contact in 0..self.contacts() {
-            let others = self.without_own(contact);
-            self.u[contact] = multiply_add(others, self.w.diagonal(contact), self.r[contact]);
-        }
         let mut square = 0.0;
-        for (((r, u), d), mu) in self.r.iter().zip(&self.u).zip(&self.scale).zip(&self.mu) {
-            square += distance_square(scaled(*r, *d), scaled(*u, 1.0 / d), *mu);
+        for contact in 0..self.contacts() {
+            let r = self.r[contact];
+            let u = multiply_add(self.without_own(contact), self.w.diagonal(contact), r);
+            self.u[contact] = u;
+            let d = self.scale[contact];
+            square += distance_square(scaled(r, d), scaled(u, 1.0 / d), self.mu[contact]);
         }
         self.residual = square.sqrt();
     }
@@ -299,7 +285,7 @@ fn scaled([x, y, z]: [f64; 3], factor: f64) -> [f64; 3] {
 }
 
 /// `|r - Proj_K(r - u - mu |u_T| n)|^2`.
-#[inline(always)]
+#[inline]
 fn distance_square(r: [f64; 3], u: [f64; 3], mu: f64) -> f64 {
     let slip = (u[1] * u[1] + u[2] * u[2]).sqrt();
     let [n, x, y] = [r[0] - u[0] - mu * slip, r[1] - u[1], r[2] - u[2]];
@@ -309,8 +295,8 @@ fn distance_square(r: [f64; 3], u: [f64; 3], mu: f64) -> f64 {
     } else if mu * t <= -n {
         [0.0, 0.0]
     } else {
-        let part = (n + mu * t) / ((1.0 + mu * mu) * t);
-        [part * t, mu * part]
+        let height = (n + mu * t) / (1.0 + mu * mu);
+        [height, mu * height / t]
     };
     (r[0] - pn).powi(2) + (r[1] - scale * x).powi(2) + (r[2] - scale * y).powi(2)
 }

@@ -55,23 +55,6 @@ impl Matrix {
     /// Replaces the matrix by its factors. False where a pivot is zero or not finite; the factors are then
     /// without meaning.
     pub fn factor(&mut self) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has these instructions.
-            return unsafe { self.factor_wide() };
-        }
-        self.factor_here()
-    }
-
-    /// The same operations in wider vectors, which changes no bit of the answer.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn factor_wide(&mut self) -> bool {
-        self.factor_here()
-    }
-
-    #[inline(always)]
-    fn factor_here(&mut self) -> bool {
         self.exchanges.clear();
         let Matrix { entries, factors, exchanges, .. } = self;
         match self.stride {
@@ -92,7 +75,6 @@ impl Matrix {
         if self.size == 0 { 1.0 } else { smallest / largest }
     }
 
-    #[inline(always)]
     fn factor_large(&mut self) -> bool {
         let n = self.size;
         let mut start = 0;
@@ -113,23 +95,6 @@ impl Matrix {
 
     /// Overwrites `b` with the solution of `A x = b`, once the matrix is factored.
     pub fn substitute(&self, b: &mut [f64]) {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has these instructions.
-            return unsafe { self.substitute_wide(b) };
-        }
-        self.substitute_here(b);
-    }
-
-    /// The same operations in wider vectors, which changes no bit of the answer.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn substitute_wide(&self, b: &mut [f64]) {
-        self.substitute_here(b);
-    }
-
-    #[inline(always)]
-    fn substitute_here(&self, b: &mut [f64]) {
         let b = &mut b[..self.size];
         let Matrix { entries, factors, exchanges, .. } = self;
         match self.stride {
@@ -141,7 +106,6 @@ impl Matrix {
         }
     }
 
-    #[inline(always)]
     fn substitute_large(&self, b: &mut [f64]) {
         for (row, &other) in self.exchanges.iter().enumerate() {
             b.swap(row, other);
@@ -157,7 +121,7 @@ impl Matrix {
     }
 
     /// Eliminates one column within the columns up to `end`; factors take the place of the zeros.
-    #[inline(always)]
+    #[inline]
     fn eliminate_in_panel(&mut self, column: usize, end: usize) -> bool {
         let n = self.size;
         let mut pivot_row = column;
@@ -195,7 +159,7 @@ impl Matrix {
     }
 
     /// Applies the factors of the columns `start..end` to all columns behind them.
-    #[inline(always)]
+    #[inline]
     fn update_behind_panel(&mut self, start: usize, end: usize) {
         let n = self.size;
         let (upper, lower) = self.entries.split_at_mut(end * n);
@@ -320,7 +284,7 @@ fn padded(size: usize) -> usize {
 ///
 /// Row `k` of `factors` receives the inverse of pivot `k`, then the factors of the rows below, in the order of
 /// the rows at that time.
-#[inline(always)]
+#[inline]
 fn factor_small<const N: usize>(
     entries: &mut [f64],
     factors: &mut Vec<f64>,
@@ -364,7 +328,7 @@ fn factor_small<const N: usize>(
 }
 
 /// Substitutes column by column: no operation waits for the one before.
-#[inline(always)]
+#[inline]
 fn substitute_small<const N: usize>(entries: &[f64], factors: &[f64], exchanges: &[usize], b: &mut [f64]) {
     let (rows, _) = entries.as_chunks::<N>();
     let (factors, _) = factors.as_chunks::<N>();

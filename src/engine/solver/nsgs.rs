@@ -26,23 +26,6 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
 /// Visits every contact once; `accuracy` tells how exactly each is solved. The impulse of a contact without solution
 /// is left as it is.
 pub fn sweep(part: &mut Component, accuracy: Accuracy) {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has these instructions.
-        return unsafe { sweep_wide(part, accuracy) };
-    }
-    sweep_here(part, accuracy);
-}
-
-/// The same operations in newer instructions, which changes no bit of the answer.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn sweep_wide(part: &mut Component, accuracy: Accuracy) {
-    sweep_here(part, accuracy);
-}
-
-#[inline(always)]
-fn sweep_here(part: &mut Component, accuracy: Accuracy) {
     for contact in 0..part.contacts() {
         let q = part.without_own(contact);
         if let Some(r) = part.single[contact].solve(q, &mut part.alpha[contact], accuracy) {

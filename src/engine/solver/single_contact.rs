@@ -75,7 +75,7 @@ impl SingleContact {
 
     /// Impulse for the velocity `q` without impulse. `alpha` is a guess of the slip rate and receives its value.
     /// `None` where there is no solution: a contact pressed in that no impulse can push out.
-    #[inline(always)]
+    #[inline]
     pub fn solve(&self, q: [f64; 3], alpha: &mut f64, accuracy: Accuracy) -> Option<[f64; 3]> {
         if q[0] >= 0.0 {
             return Some([0.0; 3]);
@@ -100,7 +100,7 @@ impl SingleContact {
     }
 
     /// Friction impulse that stops the contact, if there is one.
-    #[inline(always)]
+    #[inline]
     fn hold(&self, shifted: [f64; 2]) -> Option<[f64; 2]> {
         if self.inverse > 0.0 {
             return Some(self.friction(shifted, 0.0, self.inverse));
@@ -110,7 +110,7 @@ impl SingleContact {
         }
         // Near the smallest of the many impulses that stop it, then improved.
         let rate = REGULARISATION * self.trace;
-        let inverse = 1.0 / self.determinant(rate);
+        let inverse = self.inverse_determinant(rate);
         let [a, b, c, d] = self.schur;
         let left = |[x, y]: [f64; 2]| [a * x + b * y + shifted[0], c * x + d * y + shifted[1]];
         let mut held = [0.0; 2];
@@ -123,14 +123,13 @@ impl SingleContact {
         (x.abs() + y.abs() <= 1e-14 * size).then_some(held)
     }
 
-    /// Of `S + alpha I`.
-    #[inline(always)]
-    fn determinant(&self, alpha: f64) -> f64 {
-        self.determinant + alpha * (self.trace + alpha)
+    #[inline]
+    fn inverse_determinant(&self, alpha: f64) -> f64 {
+        1.0 / (self.determinant + alpha * (self.trace + alpha))
     }
 
     /// `-(S + alpha I)^-1 shifted`.
-    #[inline(always)]
+    #[inline]
     fn friction(&self, shifted: [f64; 2], alpha: f64, inverse_determinant: f64) -> [f64; 2] {
         let [a, b, c, d] = self.schur;
         [
@@ -139,13 +138,12 @@ impl SingleContact {
         ]
     }
 
-    #[inline(always)]
+    #[inline]
     fn normal_impulse(&self, free: f64, [x, y]: [f64; 2]) -> f64 {
         free - self.row[0] * x - self.row[1] * y
     }
 
     /// Finds the slip rate between `low`, where friction cannot hold, and `high`, where it can.
-    #[inline(always)]
     fn slide(&self, free: f64, shifted: [f64; 2], alpha: &mut f64, accuracy: Accuracy) -> Option<[f64; 3]> {
         let size = self.trace;
         let mut low = 0.0;
@@ -159,17 +157,12 @@ impl SingleContact {
         };
         let mut settled = false;
         for _ in 0..MAX_STEPS {
-            // The direction comes from the adjugate, which does not wait for the determinant.
-            let determinant = self.determinant(rate);
-            let inverse_determinant = 1.0 / determinant;
-            let [a, b] = self.friction(shifted, rate, 1.0);
-            let inverse_size = (1.0 / (a * a + b * b).sqrt()).copysign(determinant);
-            let [x, y] = [a * inverse_determinant, b * inverse_determinant];
+            let inverse_determinant = self.inverse_determinant(rate);
+            let [x, y] = self.friction(shifted, rate, inverse_determinant);
             let normal = self.normal_impulse(free, [x, y]);
-            let limit = self.mu * normal;
-            let on_the_cone = [normal, limit * (a * inverse_size), limit * (b * inverse_size)];
-            let inverse_length = inverse_size * determinant;
-            let part = limit * inverse_length;
+            let inverse_length = 1.0 / (x * x + y * y).sqrt();
+            let part = self.mu * normal * inverse_length;
+            let on_the_cone = [normal, part * x, part * y];
             if settled || (part - 1.0).abs() <= ROUND_OFF {
                 *alpha = rate;
                 // Friction that holds at every rate, in a singular contact, is not at its limit.
