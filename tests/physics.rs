@@ -137,8 +137,10 @@ fn blocks_stick_below_and_slide_above_the_friction_angle() {
 fn energy_never_rises_and_its_balance_closes() {
     let is_hard = |name: &&str| model(name).contacts.iter().all(|contact| contact.compliance.is_none());
     let is_moreau_jean = |name: &&str| model(name).engine.scheme == Scheme::MoreauJean;
+    // With joints the balance closes to the order of the scheme: tests/subsystems.rs, tests/joints.rs.
+    let has_no_joints = |name: &&str| model(name).joints.is_empty();
     // Continuous contact has its own: large forces work over the round-off of positions.
-    for name in examples::names().filter(is_hard).filter(is_moreau_jean) {
+    for name in examples::names().filter(is_hard).filter(is_moreau_jean).filter(has_no_joints) {
         let run = run(&model(name), 1e-3, 5.0);
         for pair in run.states.windows(2) {
             let lost = pair[1].step.dissipated - pair[0].step.dissipated;

@@ -13,6 +13,12 @@ from masters import slave
 
 STEPS = 1_000_000 if os.environ.get("CONTACT_FMU_LONG") else 20_000
 
+# Followed in hundreds of intervals a step, at rest too.
+SLOW = {"bouncing_ball_compliant": 20}
+
+# What neither slides nor hits keeps energy to the order of the scheme only, where bodies turn.
+TOLERANCE = {"slider_crank": 1e-6, "wheel": 1e-6}
+
 # What moves or drives the system from outside adds energy.
 DRIVEN = {"coupled_ball"}
 
@@ -30,9 +36,9 @@ def test_energy_never_rises(fmus, model):
     with slave(fmus.fmu(model)) as one:
         energy = lowest = one.real("engine.energy")[0]
         scale = max(1.0, abs(energy))
-        for k in range(STEPS // internal):
+        for k in range(STEPS // (internal * SLOW.get(model, 1))):
             one.doStep(k * step, step)
             energy = one.real("engine.energy")[0]
-            assert energy <= lowest + 1e-9 * scale, f"step {k}: {energy - lowest:e} J"
+            assert energy <= lowest + TOLERANCE.get(model, 1e-9) * scale, f"step {k}: {energy - lowest:e} J"
             lowest = min(lowest, energy)
         assert np.isfinite(lowest)

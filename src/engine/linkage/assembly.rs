@@ -473,7 +473,7 @@ impl Linkage {
         let mut power = S::zero();
         for (&index, place) in self.springs.iter().zip(&self.spring_places) {
             let damping = parameters.damping[index];
-            if damping.value() > 0.0 {
+            if !damping.is_zero() {
                 let [first, second] = ends_of(&ties.springs[index], place, acting);
                 let apart = second.at - first.at;
                 let square = apart.dot(&apart);

@@ -64,7 +64,7 @@ pub fn record<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
         state.impulse += wrench.impulse;
         state.moment += wrench.moment;
     }
-    let damps = linkage.springs.iter().any(|&spring| step.state.parameters.damping[spring].value() > 0.0);
+    let damps = linkage.springs.iter().any(|&spring| !step.state.parameters.damping[spring].is_zero());
     if !damps && linkage.rubbing.is_empty() {
         return;
     }
