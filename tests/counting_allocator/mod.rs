@@ -30,3 +30,13 @@ static ALLOCATOR: Counting = Counting;
 pub fn allocations_so_far() -> u32 {
     ALLOCATIONS.with(Cell::get)
 }
+
+/// Allocations of a first and of a second run of the same.
+#[allow(dead_code, reason = "not all count twice")]
+pub fn allocations_of_two(mut run: impl FnMut()) -> [u32; 2] {
+    [(); 2].map(|()| {
+        let before = allocations_so_far();
+        run();
+        allocations_so_far() - before
+    })
+}

@@ -7,7 +7,7 @@
 //!
 //! Between impacts the two look alike, unless the force grows without end.
 
-use crate::engine::state::State;
+use crate::engine::state::{MAX_INPUT_DERIVATIVE, State};
 use nalgebra::Vector3;
 
 /// What is known of the force on one body.
@@ -115,13 +115,35 @@ impl HeldForce {
         let is_next = before.time == self.time;
         self.time = after.time;
         let nothing = Vector3::zeros();
-        if self.idle
-            && before.inputs[self.node].value == nothing
-            && after.nodes[self.node].contact_impulse == nothing
-        {
-            return Finding::None;
+        let input = &before.inputs[self.node];
+        if self.idle && input.value == nothing {
+            let impulse = &after.nodes[self.node].contact_impulse;
+            if *impulse == nothing {
+                return Finding::None;
+            }
+            if input.derivatives == [nothing; MAX_INPUT_DERIVATIVE] && self.is_load(impulse, before, after) {
+                return self.carry(after.step.duration);
+            }
         }
         self.look(before, after, is_next)
+    }
+
+    /// Whether a contact impulse on a body without external force is clearly none of an impact, as
+    /// [`find_impact`](Self::find_impact) has it.
+    #[inline]
+    fn is_load(&self, impulse: &Vector3<f64>, before: &State<f64>, after: &State<f64>) -> bool {
+        /// Below the limit, so that rounding does not decide.
+        const CLEARLY: f64 = 0.5;
+        let limit = IMPACT * before.parameters.mass[self.node] * after.step.duration;
+        impulse.norm_squared() < CLEARLY * limit * limit * before.parameters.gravity.norm_squared()
+    }
+
+    /// What [`look`](Self::look) makes of such a step.
+    #[inline]
+    fn carry(&mut self, duration: f64) -> Finding {
+        self.bend *= FADING;
+        self.duration = duration;
+        if self.growth.see(0.0) { Finding::Grows } else { Finding::None }
     }
 
     #[inline(never)]
@@ -206,6 +228,7 @@ impl HeldForce {
 
 impl Growth {
     /// Takes the newest change. Returns whether changes grow without end.
+    #[inline]
     fn see(&mut self, change: f64) -> bool {
         self.largest = self.largest.max(change);
         self.steps += 1;

@@ -4,10 +4,11 @@ use super::factor::{Factor, Matrix};
 use super::joint::{Placed, Rows};
 use super::spring::Rates;
 use super::{JointPlace, Linkage, Place, Rubbing, Spring, SpringPlace, Ties};
+use crate::engine::contact::pose;
 use crate::engine::geometry::Pose;
 use crate::engine::rotation::Orientation;
 use crate::engine::scalar::Scalar;
-use crate::engine::state::Parameters;
+use crate::engine::state::{Parameters, State};
 use nalgebra::{Matrix3, Vector3};
 
 /// Compliance of joints, as a part of that of what they hold. It decides between redundant joints; its effect on the
@@ -30,6 +31,18 @@ pub struct Configuration<S> {
     pub angular_velocity: Vector3<S>,
 }
 
+impl<S: Scalar> Configuration<S> {
+    /// A node at present.
+    pub fn of(system: &crate::engine::System, state: &State<S>, node: usize) -> Configuration<S> {
+        let rotation = system.nodes[node].rotation.map(|rotation| &state.rotations[rotation]);
+        Configuration {
+            pose: pose(system, state, node),
+            velocity: state.nodes[node].velocity,
+            angular_velocity: rotation.map_or(Vector3::zeros(), |rotation| rotation.angular_velocity),
+        }
+    }
+}
+
 /// Weights of damping and stiffness in the linear system, and the time over which springs pull.
 #[derive(Clone, Copy, Debug)]
 pub struct Stiffening<S> {
@@ -39,6 +52,51 @@ pub struct Stiffening<S> {
     pub stiffness: S,
     /// Time.
     pub interval: S,
+}
+
+/// Springs of a linkage, with nodes as in `acting`.
+#[derive(Clone, Copy)]
+pub struct Springs<'a, S: Scalar> {
+    /// The linkage.
+    pub linkage: &'a Linkage,
+    /// All springs.
+    pub ties: &'a Ties,
+    /// Their stiffness and damping.
+    pub parameters: &'a Parameters<S>,
+    /// Nodes in the order of the island's.
+    pub acting: &'a [Configuration<S>],
+    /// What they weigh in the system.
+    pub stiffening: Stiffening<S>,
+}
+
+/// What a spring does over an interval.
+struct Strained<S> {
+    /// On the first end; the opposite acts on the second.
+    impulse: Vector3<S>,
+    /// What it adds to the mass of its first end.
+    stiff: Matrix3<S>,
+    /// From the centres of its ends' nodes to the anchors.
+    arms: [Vector3<S>; 2],
+}
+
+impl<S: Scalar> Springs<'_, S> {
+    /// The spring at a place of the linkage; `mobility` is by node of the island.
+    #[inline]
+    fn strained(&self, spring: usize, mobility: &[S]) -> Strained<S> {
+        let (index, place) = (self.linkage.springs[spring], &self.linkage.spring_places[spring]);
+        let entry = &self.ties.springs[index];
+        let parameters = self.parameters;
+        let rates = Rates { stiffness: parameters.stiffness[index], damping: parameters.damping[index] };
+        let [first, second] = ends_of(entry, place, self.acting);
+        let pull = entry.pull(rates, &(second.at - first.at), &(second.velocity - first.velocity));
+        let Stiffening { stiffness, damping, interval } = self.stiffening;
+        let mobility = place.ends.iter().flatten().fold(S::zero(), |sum, &node| sum + mobility[node]);
+        Strained {
+            impulse: pull.force * interval,
+            stiff: entry.stiffening(rates, &pull, Rates { stiffness, damping }, mobility),
+            arms: [first.arm, second.arm],
+        }
+    }
 }
 
 /// Matrix, factors and sides of a linear system.
@@ -153,24 +211,18 @@ impl<S: Scalar> System<S> {
         }
     }
 
-    /// Writes the matrix and adds the pull of the springs to the right side, with nodes as in `acting`; for a linkage
-    /// without rotation and joints, whose matrix often stays as it is.
-    pub fn write_plain(
-        &mut self,
-        linkage: &Linkage,
-        ties: &Ties,
-        parameters: &Parameters<S>,
-        acting: &[Configuration<S>],
-        stiffening: Stiffening<S>,
-        mobility: &[S],
-    ) {
+    /// Writes the matrix and adds the pull of the springs to the right side; for a linkage without rotation and joints,
+    /// whose matrix often stays as it is.
+    pub fn write_plain(&mut self, springs: &Springs<'_, S>, mobility: &[S]) {
+        let linkage = springs.linkage;
         let mut changed = false;
         for (known, place) in self.mobility.iter_mut().zip(&linkage.places) {
             changed |= *known != mobility[place.node];
             *known = mobility[place.node];
         }
-        for spring in 0..linkage.springs.len() {
-            let (stiff, _) = self.pull(linkage, ties, parameters, acting, stiffening, spring);
+        for (spring, place) in linkage.spring_places.iter().enumerate() {
+            let Strained { impulse, stiff, .. } = springs.strained(spring, &self.mobility);
+            self.push(place.blocks, &[Vector3::zeros(); 2], &impulse);
             changed |= self.stiff[spring] != stiff;
             self.stiff[spring] = stiff;
         }
@@ -181,7 +233,7 @@ impl<S: Scalar> System<S> {
             }
             for (spring, place) in linkage.spring_places.iter().enumerate() {
                 let stiff = self.stiff[spring];
-                self.stiffen(place, [&Vector3::zeros(); 2], &stiff);
+                self.stiffen(place, &[Vector3::zeros(); 2], &stiff);
             }
             self.is_factored = false;
         }
@@ -196,76 +248,29 @@ impl<S: Scalar> System<S> {
         self.is_factored = false;
     }
 
-    /// Adds to the right side what springs answer to velocities, with nodes as in `acting`.
-    pub fn answer(
-        &mut self,
-        linkage: &Linkage,
-        ties: &Ties,
-        parameters: &Parameters<S>,
-        acting: &[Configuration<S>],
-        velocities: &[Vector3<S>],
-        stiffening: Stiffening<S>,
-    ) {
-        for (&index, place) in linkage.springs.iter().zip(&linkage.spring_places) {
-            let spring = &ties.springs[index];
-            let rates = Rates { stiffness: parameters.stiffness[index], damping: parameters.damping[index] };
-            let [first, second] = ends_of(spring, place, acting);
-            let pull = spring.pull(rates, &(second.at - first.at), &(second.velocity - first.velocity));
-            let weights = Rates { stiffness: stiffening.stiffness, damping: stiffening.damping };
-            let stiff = spring.stiffening(rates, &pull, weights, self.mobility_of(place));
-            let at = |end: usize, arm: &Vector3<S>| {
+    /// Adds to the right side what springs answer to velocities.
+    pub fn answer(&mut self, springs: &Springs<'_, S>, velocities: &[Vector3<S>]) {
+        for (spring, place) in springs.linkage.spring_places.iter().enumerate() {
+            let Strained { stiff, arms, .. } = springs.strained(spring, &self.mobility);
+            let at = |end: usize| {
                 let of = |block: Option<usize>| block.map_or(Vector3::zeros(), |block| velocities[block]);
-                of(place.blocks[2 * end]) + of(place.blocks[2 * end + 1]).cross(arm)
+                of(place.blocks[2 * end]) + of(place.blocks[2 * end + 1]).cross(&arms[end])
             };
-            let parting = at(1, &second.arm) - at(0, &first.arm);
-            self.push(place.blocks, [&first.arm, &second.arm], &(stiff * parting));
+            self.push(place.blocks, &arms, &(stiff * (at(1) - at(0))));
         }
     }
 
-    /// Adds the springs, with nodes as in `acting`; the nodes must be there already.
-    pub fn add_springs(
-        &mut self,
-        linkage: &Linkage,
-        ties: &Ties,
-        parameters: &Parameters<S>,
-        acting: &[Configuration<S>],
-        stiffening: Stiffening<S>,
-    ) {
-        for (spring, place) in linkage.spring_places.iter().enumerate() {
-            let (stiff, arms) = self.pull(linkage, ties, parameters, acting, stiffening, spring);
-            self.stiffen(place, arms.each_ref(), &stiff);
+    /// Adds the springs; the nodes must be there already.
+    pub fn add_springs(&mut self, springs: &Springs<'_, S>) {
+        for (spring, place) in springs.linkage.spring_places.iter().enumerate() {
+            let Strained { impulse, stiff, arms } = springs.strained(spring, &self.mobility);
+            self.push(place.blocks, &arms, &impulse);
+            self.stiffen(place, &arms, &stiff);
         }
-    }
-
-    /// Adds the pull of a spring to the right side. Returns what it adds to the masses, and its arms.
-    #[inline]
-    fn pull(
-        &mut self,
-        linkage: &Linkage,
-        ties: &Ties,
-        parameters: &Parameters<S>,
-        acting: &[Configuration<S>],
-        stiffening: Stiffening<S>,
-        spring: usize,
-    ) -> (Matrix3<S>, [Vector3<S>; 2]) {
-        let (index, place) = (linkage.springs[spring], &linkage.spring_places[spring]);
-        let entry = &ties.springs[index];
-        let rates = Rates { stiffness: parameters.stiffness[index], damping: parameters.damping[index] };
-        let [first, second] = ends_of(entry, place, acting);
-        let pull = entry.pull(rates, &(second.at - first.at), &(second.velocity - first.velocity));
-        let impulse = pull.force * stiffening.interval;
-        self.push(place.blocks, [&first.arm, &second.arm], &impulse);
-        let weights = Rates { stiffness: stiffening.stiffness, damping: stiffening.damping };
-        (entry.stiffening(rates, &pull, weights, self.mobility_of(place)), [first.arm, second.arm])
-    }
-
-    /// How easily the ends of a spring move.
-    fn mobility_of(&self, place: &SpringPlace) -> S {
-        place.ends.iter().flatten().fold(S::zero(), |sum, &node| sum + self.mobility[node])
     }
 
     /// Adds an impulse on the first end of a tie, and its opposite on the second, to the right side.
-    fn push(&mut self, blocks: super::Blocks, arms: [&Vector3<S>; 2], impulse: &Vector3<S>) {
+    fn push(&mut self, blocks: super::Blocks, arms: &[Vector3<S>; 2], impulse: &Vector3<S>) {
         if let Some(block) = blocks[0] {
             self.right[block] += impulse;
         }
@@ -280,7 +285,7 @@ impl<S: Scalar> System<S> {
         }
     }
 
-    fn stiffen(&mut self, place: &SpringPlace, arms: [&Vector3<S>; 2], stiff: &Matrix3<S>) {
+    fn stiffen(&mut self, place: &SpringPlace, arms: &[Vector3<S>; 2], stiff: &Matrix3<S>) {
         let turns = place.blocks[1].is_some() || place.blocks[3].is_some();
         if !turns {
             for block in [place.blocks[0], place.blocks[2]].into_iter().flatten() {
@@ -292,7 +297,7 @@ impl<S: Scalar> System<S> {
             return;
         }
         let one = Matrix3::identity();
-        let parts = [-one, cross_matrix(arms[0]), one, -cross_matrix(arms[1])];
+        let parts = [-one, cross_matrix(&arms[0]), one, -cross_matrix(&arms[1])];
         for row in 0..4 {
             let Some(block) = place.blocks[row] else { continue };
             let left = parts[row].transpose() * stiff;
@@ -421,14 +426,14 @@ impl<S: Scalar> Scratch<S> {
         linkage: &Linkage,
         ties: &Ties,
         parameters: &Parameters<S>,
-        answer: Stiffening<S>,
+        stiffening: Stiffening<S>,
     ) {
         let Scratch { motion, jump, acting, .. } = self;
         jump.right.copy_from_slice(&motion.right);
         jump.factor(linkage);
         jump.solve(linkage);
         motion.clear_right();
-        motion.answer(linkage, ties, parameters, acting, &jump.solution, answer);
+        motion.answer(&Springs { linkage, ties, parameters, acting, stiffening }, &jump.solution);
         motion.solve(linkage);
     }
 
@@ -521,10 +526,13 @@ impl<S: Scalar> Rows<S> {
 }
 
 /// An anchor in the world.
-struct AnchorInWorld<S> {
-    at: Vector3<S>,
-    arm: Vector3<S>,
-    velocity: Vector3<S>,
+pub struct AnchorInWorld<S> {
+    /// Where it is.
+    pub at: Vector3<S>,
+    /// From the centre of its node; zero on the ground.
+    pub arm: Vector3<S>,
+    /// Velocity.
+    pub velocity: Vector3<S>,
 }
 
 fn ends_of<S: Scalar>(
@@ -535,7 +543,8 @@ fn ends_of<S: Scalar>(
     [0, 1].map(|end| anchor(&spring.ends[end].place, place.ends[end].map(|node| &nodes[node])))
 }
 
-fn anchor<S: Scalar>(place: &Vector3<f64>, node: Option<&Configuration<S>>) -> AnchorInWorld<S> {
+/// Where an anchor at a place of a node is, and how it moves; of the ground without a node.
+pub fn anchor<S: Scalar>(place: &Vector3<f64>, node: Option<&Configuration<S>>) -> AnchorInWorld<S> {
     let place = place.map(S::from);
     match node {
         None => AnchorInWorld { at: place, arm: Vector3::zeros(), velocity: Vector3::zeros() },

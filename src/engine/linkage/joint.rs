@@ -202,6 +202,18 @@ impl Joint {
         Placed { arms: [first, second], frames: [one, other], apart: to - from }
     }
 
+    /// The held rows of the translation and of the rotation.
+    pub fn rows<S: Scalar>(&self, placed: &Placed<S>) -> [Rows<S>; 2] {
+        [self.translation_rows(placed), self.rotation_rows(placed)]
+    }
+
+    /// What a motor asks of the third row, in the block that it drives; zero in the other.
+    pub fn driven<S: Scalar>(&self, rate: S) -> [Vector3<S>; 2] {
+        let mut driven = [Vector3::zeros(); 2];
+        driven[usize::from(self.has_angle())][2] = rate;
+        driven
+    }
+
     /// The held rows of the translation.
     pub fn translation_rows<S: Scalar>(&self, placed: &Placed<S>) -> Rows<S> {
         let mut rows = Rows::none();

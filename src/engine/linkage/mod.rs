@@ -17,7 +17,7 @@ mod pattern;
 mod rubbing;
 pub mod spring;
 
-pub use assembly::{Configuration, Scratch, Stiffening, cross_matrix};
+pub use assembly::{Configuration, Scratch, Springs, Stiffening, cross_matrix};
 pub use joint::{Joint, JointEnd, JointFriction, JointKind, JointState};
 pub use motor::{Drive, Motor, Profile};
 pub use output::{JointMotion, joint_motion, spring_energy, spring_length, spring_tension};

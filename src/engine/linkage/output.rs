@@ -1,6 +1,7 @@
 //! What springs and joints show: lengths and tensions, coordinates and their rates.
 
-use super::{Anchor, Spring};
+use super::assembly::{AnchorInWorld, anchor};
+use super::{Anchor, Configuration, Spring};
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::{State, System};
 use nalgebra::Vector3;
@@ -16,42 +17,20 @@ pub struct JointMotion<S> {
     pub spin: Vector3<S>,
 }
 
-/// An end of a spring or joint.
-struct End<S> {
-    position: Vector3<S>,
-    velocity: Vector3<S>,
-    angular_velocity: Vector3<S>,
-}
-
-impl<S: Scalar> End<S> {
-    fn of(anchor: &Anchor, system: &System, state: &State<S>) -> End<S> {
-        let place = anchor.place.map(S::from);
-        let Some(node) = anchor.node else {
-            return End { position: place, velocity: Vector3::zeros(), angular_velocity: Vector3::zeros() };
-        };
-        let motion = &state.nodes[node];
-        match system.nodes[node].rotation.map(|rotation| &state.rotations[rotation]) {
-            None => End {
-                position: motion.position + place,
-                velocity: motion.velocity,
-                angular_velocity: Vector3::zeros(),
-            },
-            Some(rotation) => {
-                let arm = rotation.orientation.to_world(&place);
-                End {
-                    position: motion.position + arm,
-                    velocity: motion.velocity + rotation.angular_velocity.cross(&arm),
-                    angular_velocity: rotation.angular_velocity,
-                }
-            }
-        }
-    }
+/// An anchor at present, and its node.
+fn present<S: Scalar>(
+    place: &Anchor,
+    system: &System,
+    state: &State<S>,
+) -> (AnchorInWorld<S>, Option<Configuration<S>>) {
+    let node = place.node.map(|node| Configuration::of(system, state, node));
+    (anchor(&place.place, node.as_ref()), node)
 }
 
 /// From the first end of a spring to the second, and the rate of that.
 fn reach<S: Scalar>(spring: &Spring, system: &System, state: &State<S>) -> (Vector3<S>, Vector3<S>) {
-    let [first, second] = spring.ends.each_ref().map(|anchor| End::of(anchor, system, state));
-    (second.position - first.position, second.velocity - first.velocity)
+    let [first, second] = spring.ends.each_ref().map(|end| present(end, system, state).0);
+    (second.at - first.at, second.velocity - first.velocity)
 }
 
 /// Length of a spring.
@@ -78,17 +57,17 @@ pub fn spring_energy<S: Scalar>(system: &System, state: &State<S>, spring: usize
 /// Motion of a joint. Its third components are those along and about the axis.
 pub fn joint_motion<S: Scalar>(system: &System, state: &State<S>, joint: usize) -> JointMotion<S> {
     let ends = &system.ties.joints[joint].ends;
-    let [first, second] = ends.each_ref().map(|end| End::of(&end.anchor, system, state));
-    let carrier = ends[0].anchor.node.and_then(|node| system.nodes[node].rotation);
+    let [(first, from), (second, to)] = ends.each_ref().map(|end| present(&end.anchor, system, state));
     let frame = ends[0].frame.map(S::from);
-    let components = |vector: Vector3<S>| match carrier {
+    let components = |vector: Vector3<S>| match &from {
         None => frame.to_body(&vector),
-        Some(rotation) => frame.to_body(&state.rotations[rotation].orientation.to_body(&vector)),
+        Some(node) => frame.to_body(&node.pose.orientation.to_body(&vector)),
     };
-    let apart = second.position - first.position;
+    let spin = |node: Option<Configuration<S>>| node.map_or(Vector3::zeros(), |node| node.angular_velocity);
+    let apart = second.at - first.at;
     JointMotion {
         apart: components(apart),
-        velocity: components(second.velocity - first.velocity - first.angular_velocity.cross(&apart)),
-        spin: components(second.angular_velocity - first.angular_velocity),
+        velocity: components(second.velocity - first.velocity - spin(from).cross(&apart)),
+        spin: components(spin(to) - spin(from)),
     }
 }

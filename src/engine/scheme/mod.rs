@@ -496,6 +496,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         friction::begin(self, dt);
         joint_friction::begin(self, dt);
         self.look_ahead(dt);
+        let is_linked = self.island.linkage.is_some();
         let mut pass = 0;
         let solved = loop {
             self.begin_problem(Placing::Acting, pass, dt);
@@ -522,19 +523,23 @@ impl<S: Solvable> IslandStep<'_, S> {
                 self.guess(dt);
             }
             let solved = self.solve_problem();
-            self.read_impulses();
-            let contacts = friction::revise(self, pass, dt);
-            let joints = joint_friction::revise(self, pass);
-            if !linked::revise(self, pass, dt, contacts || joints) {
+            let mut again = friction::revise(self, pass, dt);
+            if is_linked {
+                self.read_impulses();
+                again |= joint_friction::revise(self, pass);
+                again = linked::revise(self, pass, dt, again);
+            }
+            if !again {
                 break solved;
             }
             pass += 1;
         };
         self.keep_guess(dt, solved);
-        if self.island.linkage.is_some() {
+        if is_linked {
             linked::push(self, dt);
             return solved;
         }
+        self.read_impulses();
         for index in 0..self.workspace.active.len() {
             let place = self.workspace.active[index];
             let impulse = self.workspace.impulses[index].vector(&self.workspace.touches[place].normal);

@@ -16,6 +16,7 @@ use nalgebra::{Matrix3, Vector3};
 /// it is given a compliance, as a part of the same, so that what has no effect on the motion is determined.
 const HELD: f64 = 1e-6;
 pub const SOFTNESS: f64 = 1e-3;
+
 /// Writes scales and Delassus operator of the active contacts over `dt` and, but for corrections of position, of the
 /// joints that rub. Passes after those that move the ends have what the last of them found.
 pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing, pass: u32, dt: S) {

@@ -19,7 +19,7 @@ pub use record::{record, spring_energy_at, wrench};
 use super::{IslandStep, Placing, Weights};
 use crate::engine::contact::pose;
 use crate::engine::linkage::motor::{Demand, Moment};
-use crate::engine::linkage::{Configuration, Linkage, Scratch, Stiffening};
+use crate::engine::linkage::{Configuration, Linkage, Scratch, Springs, Stiffening};
 use crate::engine::rotation::{angular_momentum, spin};
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
@@ -32,6 +32,7 @@ use nalgebra::Vector3;
 const SWEEPS: usize = 3;
 /// Passes of a contact problem with joints, each with the ends that the one before has moved.
 const PASSES: u32 = 3;
+
 /// Forgets what was proposed, and keeps the accelerations without springs and joints.
 pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let (_, index) = linkage_of(step);
@@ -75,18 +76,21 @@ fn solve_free<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let parameters = &step.state.parameters;
     let scratch = &mut linkages[index];
     let (motion, acting) = (&mut scratch.motion, &scratch.acting);
+    let springs = Springs { linkage, ties: &step.system.ties, parameters, acting, stiffening };
     if linkage.is_plain {
         motion.clear_right();
-        motion.write_plain(linkage, &step.system.ties, parameters, acting, stiffening, mobility);
-    } else {
-        motion.clear();
-        for (local, place) in linkage.places.iter().enumerate() {
-            let turning = step.system.nodes[place.node].rotation;
-            let turning = turning.map(|rotation| (&turns[rotation].acting, &parameters.inertia[rotation]));
-            motion.set_body(local, place, mobility[place.node], turning);
-        }
-        motion.add_springs(linkage, &step.system.ties, parameters, acting, stiffening);
+        motion.write_plain(&springs, mobility);
+        motion.factor(linkage);
+        motion.solve(linkage);
+        return keep_free(scratch, dt);
     }
+    motion.clear();
+    for (local, place) in linkage.places.iter().enumerate() {
+        let turning = step.system.nodes[place.node].rotation;
+        let turning = turning.map(|rotation| (&turns[rotation].acting, &parameters.inertia[rotation]));
+        motion.set_body(local, place, mobility[place.node], turning);
+    }
+    motion.add_springs(&springs);
     scratch.loads.copy_from_slice(&scratch.motion.right);
     scratch.gyration.fill(Vector3::zeros());
     let moment = moment(step, dt);
@@ -104,9 +108,13 @@ fn solve_free<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
         left = solve_for_ends(step, linkage, index);
     }
     step.state.step.residual = step.state.step.residual.max(left);
-    let Scratch { motion, free, free_over, .. } = &mut step.workspace.linkages[index];
-    free.copy_from_slice(&motion.solution);
-    *free_over = Some(dt);
+    keep_free(&mut step.workspace.linkages[index], dt);
+}
+
+/// Keeps the solution over `dt` as that without contact.
+fn keep_free<S: Scalar>(scratch: &mut Scratch<S>, dt: S) {
+    scratch.free.copy_from_slice(&scratch.motion.solution);
+    scratch.free_over = Some(dt);
 }
 
 /// Whether a body of the island spins faster or slower when it turns.
@@ -240,19 +248,11 @@ fn write_joints<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, in
         let Some(placed) = linkage.place_joint(&step.system.ties, joint, acting) else { continue };
         let demand = demand(step.system, step.state, linkage.joints[joint], moment);
         let rate = demand.map_or(S::zero(), |demand| demand.rate);
-        let [moves, turns] = &linkage.joint_places[joint];
-        let [moves_held, turns_held] = entry.held();
-        let target = Vector3::new(S::zero(), S::zero(), rate);
-        if let Some(place) = moves {
-            let rows = entry.translation_rows(&placed);
-            motion.set_rows(place, &rows, moves_held);
-            let target = if entry.has_angle() { Vector3::zeros() } else { target };
-            held[place.block] = target - rows.velocity(place, ends);
-        }
-        if let Some(place) = turns {
-            let rows = entry.rotation_rows(&placed);
-            motion.set_rows(place, &rows, turns_held);
-            let target = if entry.has_angle() { target } else { Vector3::zeros() };
+        let blocks = linkage.joint_places[joint].iter().zip(entry.rows(&placed));
+        for ((place, rows), (is_held, target)) in blocks.zip(entry.held().into_iter().zip(entry.driven(rate)))
+        {
+            let Some(place) = place else { continue };
+            motion.set_rows(place, &rows, is_held);
             held[place.block] = target - rows.velocity(place, ends);
         }
     }
@@ -265,14 +265,9 @@ fn see_ends<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index:
         let entry = &step.system.ties.joints[linkage.joints[joint]];
         let Some(here) = linkage.place_joint(&step.system.ties, joint, acting) else { continue };
         let Some(there) = linkage.place_joint(&step.system.ties, joint, ends) else { continue };
-        let [moves, turns] = &linkage.joint_places[joint];
-        if let Some(place) = moves {
-            let (now, then) = (entry.translation_rows(&here), entry.translation_rows(&there));
-            motion.right[place.block] =
-                held[place.block] + now.velocity(place, ends) - then.velocity(place, ends);
-        }
-        if let Some(place) = turns {
-            let (now, then) = (entry.rotation_rows(&here), entry.rotation_rows(&there));
+        let rows = entry.rows(&here).into_iter().zip(entry.rows(&there));
+        for (place, (now, then)) in linkage.joint_places[joint].iter().zip(rows) {
+            let Some(place) = place else { continue };
             motion.right[place.block] =
                 held[place.block] + now.velocity(place, ends) - then.velocity(place, ends);
         }

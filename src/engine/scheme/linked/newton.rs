@@ -3,7 +3,7 @@
 use super::super::{IslandStep, Weights, end_point, largest};
 use super::placement::fill_placement;
 use super::{SWEEPS, demand, linkage_of, moment, see_ends, stiffening, write_joints};
-use crate::engine::linkage::{Configuration, Linkage, Scratch, Stiffening};
+use crate::engine::linkage::{Configuration, Linkage, Scratch, Springs, Stiffening};
 use crate::engine::solver::Solvable;
 use crate::engine::step::Workspace;
 use nalgebra::Vector3;
@@ -22,7 +22,8 @@ pub fn accelerate<S: Solvable>(step: &mut IslandStep<'_, S>) {
     }
     let still = Stiffening { damping: S::zero(), stiffness: S::zero(), interval: S::one() };
     let Scratch { placement, ends, .. } = &mut step.workspace.linkages[index];
-    placement.add_springs(linkage, &step.system.ties, &step.state.parameters, ends, still);
+    let (ties, parameters) = (&step.system.ties, &step.state.parameters);
+    placement.add_springs(&Springs { linkage, ties, parameters, acting: ends, stiffening: still });
     hold_accelerations(step, linkage, index);
     let placement = &mut step.workspace.linkages[index].placement;
     placement.factor(linkage);
@@ -45,19 +46,16 @@ fn hold_accelerations<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linka
         let [rate, next] = [&now, &then].map(|moment| {
             demand(step.system, step.state, entry, moment).map_or(S::zero(), |demand| demand.rate)
         });
-        let target = Vector3::new(S::zero(), S::zero(), (next - rate) / h);
         let Scratch { placement, acting, ends, .. } = &mut step.workspace.linkages[index];
         let entry = &step.system.ties.joints[entry];
-        let [moves, turns] = &linkage.joint_places[joint];
-        let blocks = [moves, turns].into_iter().zip([true, false]);
-        for (place, is_translation) in blocks.filter_map(|(place, which)| Some((place.as_ref()?, which))) {
+        let targets = entry.driven((next - rate) / h);
+        for (block, (place, target)) in linkage.joint_places[joint].iter().zip(targets).enumerate() {
+            let Some(place) = place else { continue };
             let rows = |ahead: S| {
                 let poses = place.ends.map(|end| end.map(|node| ends[node].ahead(ahead)));
-                let placed = entry.placed(poses.each_ref().map(Option::as_ref));
-                if is_translation { entry.translation_rows(&placed) } else { entry.rotation_rows(&placed) }
+                entry.rows(&entry.placed(poses.each_ref().map(Option::as_ref)))[block]
             };
             let turned = rows(ahead).velocity(place, ends) - rows(-ahead).velocity(place, ends);
-            let target = if entry.has_angle() == is_translation { Vector3::zeros() } else { target };
             placement.right[place.block] =
                 target - turned / (ahead * S::from(2.0)) - rows(S::zero()).velocity(place, acting);
         }
@@ -111,7 +109,8 @@ fn fill_end<S: Solvable>(
     let Scratch { motion, jump, acting, held, .. } = &mut step.workspace.linkages[index];
     jump.copy_matrix(motion);
     let ties = &step.system.ties;
-    motion.add_springs(linkage, ties, &step.state.parameters, acting, stiffening(weights, dt));
+    let (parameters, stiffening) = (&step.state.parameters, stiffening(weights, dt));
+    motion.add_springs(&Springs { linkage, ties, parameters, acting, stiffening });
     for place in linkage.joint_places.iter().flatten().flatten() {
         motion.right[place.block] = held[place.block];
     }
@@ -149,7 +148,8 @@ pub fn move_midway<S: Solvable>(
     let stiffening = stiffening(&step.weights(dt), dt);
     set_bodies(step, linkage, index);
     let Scratch { motion, acting, .. } = &mut step.workspace.linkages[index];
-    motion.add_springs(linkage, &step.system.ties, &step.state.parameters, acting, stiffening);
+    let (ties, parameters) = (&step.system.ties, &step.state.parameters);
+    motion.add_springs(&Springs { linkage, ties, parameters, acting, stiffening });
     let moment = moment(step, dt);
     write_joints(step, linkage, index, &moment);
     see_ends(step, linkage, index);

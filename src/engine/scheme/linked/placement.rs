@@ -3,7 +3,7 @@
 use super::super::{IslandStep, correction, largest};
 use super::contact::{push_touch, seen_at};
 use super::{demand, linkage_of, moment};
-use crate::engine::contact::{Touch, pose};
+use crate::engine::contact::Touch;
 use crate::engine::linkage::{Configuration, JointPlace, Linkage, Scratch};
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
@@ -14,6 +14,7 @@ use nalgebra::Vector3;
 const ROUNDS: usize = 4;
 /// Errors of joints that are left alone, as a part of the size of the positions.
 const CLOSED: f64 = 1e-15;
+
 /// Takes the errors of the joints out of the positions that were reached.
 pub fn settle<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let (linkage, index) = linkage_of(step);
@@ -41,13 +42,7 @@ pub fn close_joints<S: Solvable>(step: &mut IslandStep<'_, S>) {
 fn place_nodes<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) {
     let nodes = &mut step.workspace.linkages[index].ends;
     for (end, &node) in nodes.iter_mut().zip(&step.island.nodes) {
-        let turning = step.system.nodes[node].rotation;
-        *end = Configuration {
-            pose: pose(step.system, step.state, node),
-            velocity: step.state.nodes[node].velocity,
-            angular_velocity: turning
-                .map_or(Vector3::zeros(), |rotation| step.state.rotations[rotation].angular_velocity),
-        };
+        *end = Configuration::of(step.system, step.state, node);
     }
 }
 
@@ -111,13 +106,11 @@ pub fn fill_placement<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linka
     for joint in 0..linkage.joints.len() {
         let entry = &step.system.ties.joints[linkage.joints[joint]];
         let Some(placed) = linkage.place_joint(&step.system.ties, joint, ends) else { continue };
-        let [moves, turns] = &linkage.joint_places[joint];
-        let [moves_held, turns_held] = entry.held();
-        if let Some(place) = moves {
-            placement.set_rows(place, &entry.translation_rows(&placed), moves_held);
-        }
-        if let Some(place) = turns {
-            placement.set_rows(place, &entry.rotation_rows(&placed), turns_held);
+        let blocks = linkage.joint_places[joint].iter().zip(entry.rows(&placed));
+        for ((place, rows), is_held) in blocks.zip(entry.held()) {
+            if let Some(place) = place {
+                placement.set_rows(place, &rows, is_held);
+            }
         }
     }
 }

@@ -33,10 +33,8 @@ fn hold<S: Solvable>(
         place.map_or(Vector3::zeros(), |place| -(part.tr_mul(&block(place.block))))
     };
     let [moves, turns] = &linkage.joint_places[joint];
-    Wrench {
-        impulse: on_second(moves, entry.translation_rows(&placed).parts[2]),
-        moment: on_second(turns, entry.rotation_rows(&placed).parts[3]),
-    }
+    let [translation, rotation] = entry.rows(&placed);
+    Wrench { impulse: on_second(moves, translation.parts[2]), moment: on_second(turns, rotation.parts[3]) }
 }
 
 /// What loads the bearing of a joint with the last response to impulses; not what drives it along its axis.
@@ -65,7 +63,7 @@ pub fn record<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
         state.moment += wrench.moment;
     }
     let damps = linkage.springs.iter().any(|&spring| !step.state.parameters.damping[spring].is_zero());
-    if !damps && linkage.rubbing.is_empty() {
+    if !damps && !linkage.has_joints() {
         return;
     }
     let Workspace { linkages, velocity, turns, .. } = &mut *step.workspace;
@@ -96,16 +94,11 @@ fn work_of_rows<S: Solvable>(step: &IslandStep<'_, S>, linkage: &Linkage, index:
     for joint in 0..linkage.joints.len() {
         let entry = &step.system.ties.joints[linkage.joints[joint]];
         let Some(placed) = linkage.place_joint(&step.system.ties, joint, acting) else { continue };
-        let [moves, turns] = &linkage.joint_places[joint];
-        let driven = entry.motor.is_some();
-        let blocks = [
-            (moves, entry.translation_rows(&placed), driven && !entry.has_angle()),
-            (turns, entry.rotation_rows(&placed), driven && entry.has_angle()),
-        ];
-        for (place, rows, driven) in blocks {
+        let blocks = linkage.joint_places[joint].iter().zip(entry.rows(&placed));
+        for ((place, rows), is_rotation) in blocks.zip([false, true]) {
             let Some(place) = place else { continue };
             let mut seen = rows.velocity(place, acting);
-            if driven {
+            if entry.motor.is_some() && entry.has_angle() == is_rotation {
                 seen[2] = S::zero();
             }
             work -= seen.dot(&proposed[place.block]);
