@@ -150,6 +150,7 @@ fn corner(mu: [f64; 2]) -> Model {
         name: "wall".into(),
         shape: SurfaceShape::Plane { normal: [0.8, 0.0, 0.6] },
         position: [0.2 - 0.2 * 0.8, 0.0, 0.2 - 0.2 * 0.6],
+        orientation: [1.0, 0.0, 0.0, 0.0],
         motion: Motion::Fixed,
     });
     let name = "ball_wall".into();

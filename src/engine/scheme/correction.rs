@@ -90,16 +90,16 @@ fn all_closed<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
 /// Whether a displacement may turn normal or arm of a contact.
 #[inline]
 fn turns_with<S: Solvable>(touch: &Touch<S>) -> bool {
-    touch.rotation.is_some() || touch.carrier.is_some()
+    touch.rotation.is_some() || touch.carrier.is_some() || !touch.flat
 }
 
 #[inline]
 fn refresh<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) -> f64 {
     let touch = &mut step.workspace.touches[index];
     if turns_with(touch) {
-        touch.place(step.system, step.state);
+        touch.settle(step.system, step.state);
     } else {
-        touch.gap = gap_at(step.system, step.state, touch.contact, touch.point);
+        touch.gap = gap_at(step.system, step.state, touch.sides(), touch.point);
     }
     touch.gap.value()
 }
@@ -139,7 +139,9 @@ fn push<S: Solvable>(step: &mut IslandStep<'_, S>, place: usize, x: S) {
     }
     if let Some(carrier) = &touch.carrier {
         shifts[carrier.node] -= push;
-        moments[carrier.rotation] -= carrier.arm.cross(&push);
+        if let Some(rotation) = carrier.rotation {
+            moments[rotation] -= carrier.arm.cross(&push);
+        }
     }
 }
 
