@@ -1,6 +1,7 @@
 //! Nodes that touch solids and one another, against closed forms.
 
 mod bodies;
+mod common;
 
 use bodies::{Scene, compare};
 use contact_fmu::engine::Solid;
@@ -125,7 +126,12 @@ fn a_ball_bounces_on_a_box_as_on_a_plane() {
         scene.contact(node, floor, 0.8, 0.2);
         let mut run = scene.build();
         run.state.nodes[node].velocity = Vector3::new(0.2, 0.1, 0.0);
-        (0..3000).map(|_| { run.advance(1e-3); run.state.nodes[node].position }).collect::<Vec<_>>()
+        (0..3000)
+            .map(|_| {
+                run.advance(1e-3);
+                run.state.nodes[node].position
+            })
+            .collect::<Vec<_>>()
     };
     for (on_box, on_plane) in run(true).into_iter().zip(run(false)) {
         assert!((on_box - on_plane).norm() < 1e-11);
@@ -139,7 +145,8 @@ fn nothing_tunnels_through_a_thin_plate() {
         for lift in [0.0, 3.0] {
             let mut scene = Scene::new(GRAVITY);
             let ball = scene.ball(1e-6, 5e-4, [-0.3 - offset, 0.0, 0.0]);
-            let plate = scene.solid(Solid::Box(Cuboid { half: Vector3::new(5e-4, 0.5, 0.5) }), [0.0, 0.0, 0.0]);
+            let plate =
+                scene.solid(Solid::Box(Cuboid { half: Vector3::new(5e-4, 0.5, 0.5) }), [0.0, 0.0, 0.0]);
             scene.contact(ball, plate, 0.5, 0.0);
             let mut run = scene.build();
             run.state.nodes[ball].velocity = Vector3::new(100.0, lift, lift);
@@ -202,4 +209,21 @@ fn derivatives_agree_with_differences() {
     run.rotation(other).angular_velocity = Vector3::new(1.0, 2.0, 3.0);
     run.advance_to_the_hit(1e-3);
     compare(&run, 1e-3, false);
+}
+
+/// Balls at rest, and the velocities that they have after an impact, by model.
+#[test]
+fn billiard_balls_part_all_at_once_or_in_turn() {
+    for (gap, expected) in [(0.0, [-0.5, 1.0, 1.0]), (1e-9, [0.0, 0.0, 1.5])] {
+        let mut model = common::model("billiards");
+        model.nodes[2].position[0] += gap;
+        let run = common::run(&model, 1e-3, 1.0);
+        let last = run.states.last().expect("there are states");
+        for (node, velocity) in last.nodes.iter().zip(expected) {
+            assert!((node.velocity - Vector3::new(velocity, 0.0, 0.0)).norm() < 1e-12, "{gap}: {node:?}");
+        }
+        let impact = (0.5 - 0.057) / 1.5;
+        let cue = -0.057 + expected[0] * (1.0 - impact);
+        assert!((last.nodes[0].position[0] - cue).abs() < 1e-12);
+    }
 }

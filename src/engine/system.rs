@@ -361,8 +361,9 @@ fn islands(nodes: usize, surfaces: &[Surface], contacts: &[Contact], ties: &Ties
         }
         node
     };
-    let on_bodies =
-        contacts.iter().filter_map(|pair| surfaces[pair.sides.surface].body.map(|body| (pair.sides.node, body)));
+    let on_bodies = contacts
+        .iter()
+        .filter_map(|pair| surfaces[pair.sides.surface].body.map(|body| (pair.sides.node, body)));
     for (node, other) in on_bodies.chain(ties.pairs()) {
         let (one, other) = (find(&mut leaders, node), find(&mut leaders, other));
         leaders[one.max(other)] = one.min(other);

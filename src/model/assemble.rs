@@ -1,15 +1,15 @@
 //! From the validated model to the engine's system and initial state.
 
 use super::{
-    Anchor, Coupling, Frame, Friction, Joint, Latency, Model, Motion, Motor, NodeShape, Other, Profile, Rotation,
-    Scheme, Solver, Surface, SurfaceShape,
+    Anchor, Coupling, Frame, Friction, Joint, Latency, Model, Motion, Motor, NodeShape, Other, Profile,
+    Rotation, Scheme, Solver, Surface, SurfaceShape,
 };
 use crate::engine::geometry::solids::{Ball, Capsule, Cuboid, Cylinder};
 use crate::engine::law::bristle::Bristle;
 use crate::engine::law::facets::Polygon;
 use crate::engine::{
-    self, Compression, ContactMemory, ContactRecord, CouplingMode, CouplingState, FrictionLaw,
-    Input, JointState, NodeState, Orientation, Parameters, Past, RotationState, Settings, Solid, SolverChoice,
+    self, Compression, ContactMemory, ContactRecord, CouplingMode, CouplingState, FrictionLaw, Input,
+    JointState, NodeState, Orientation, Parameters, Past, RotationState, Settings, Solid, SolverChoice,
     SolverSettings, State, StepRecord, System, Ties, Trend,
 };
 use nalgebra::Vector3;

@@ -7,6 +7,8 @@ mod joint;
 mod spring;
 mod tie;
 
+pub use contact::MAX_CONTACTS;
+
 use super::diagnostics::Problem;
 use super::file::{
     ContactEntry, EngineSection, FrictionEntry, ModelFile, NodeEntry, NodeShapeEntry, SchemeName, SolverName,

@@ -159,7 +159,6 @@ fn surfaces(model: &Model) -> String {
             SurfaceShape::Cylinder { radius, half_axis } => {
                 format!("cylinder, radius {radius:?} m, half axis {} m", vector(half_axis))
             }
-
         };
         let motion = match surface.motion {
             Motion::Fixed => "fixed".to_owned(),

@@ -3,11 +3,11 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use contact_fmu::engine::derivative::differentiate;
-use contact_fmu::engine::law::continuous::Compliance;
 use contact_fmu::engine::geometry::solids::Cuboid;
+use contact_fmu::engine::law::continuous::Compliance;
 use contact_fmu::engine::{
-    Anchor, Compression, Contact, ContactMemory, ContactRecord, Coupling, CouplingMode, CouplingState,
-    Drive, Dual, FrictionLaw, Input, Joint, JointEnd, JointFriction, JointKind, JointState, Kinetic, Latency,
+    Anchor, Compression, Contact, ContactMemory, ContactRecord, Coupling, CouplingMode, CouplingState, Drive,
+    Dual, FrictionLaw, Input, Joint, JointEnd, JointFriction, JointKind, JointState, Kinetic, Latency,
     Motion, Motor, Node, NodeShape, NodeState, Orientation, Parameters, Past, Profile, Quality,
     RotationState, Scalar, Scheme, Settings, Solid, SolverChoice, SolverSettings, Spring, State, StepRecord,
     Surface, SurfaceShape, System, Ties, Trend, Workspace, advance,
@@ -144,7 +144,8 @@ impl Scene {
     /// Adds a fixed solid and returns its index.
     pub fn solid(&mut self, solid: Solid, position: [f64; 3]) -> usize {
         let (position, orientation) = (Vector3::from(position), Orientation::identity());
-        self.surfaces.push(Surface { shape: SurfaceShape::Solid { position, orientation, solid }, body: None });
+        self.surfaces
+            .push(Surface { shape: SurfaceShape::Solid { position, orientation, solid }, body: None });
         self.surfaces.len() - 1
     }
 

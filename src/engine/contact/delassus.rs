@@ -188,9 +188,9 @@ fn sides<'a, S: Scalar>(
     rows: &'a Jacobian<S>,
 ) -> impl Iterator<Item = (usize, Option<usize>, SideRows<'a, S>)> + use<'a, S> {
     let node = (touch.node, touch.rotation, SideRows { sign: 1.0, angular: &rows.angular });
-    let carrier = touch.carrier.map(|carrier| {
-        (carrier.node, carrier.rotation, SideRows { sign: -1.0, angular: &rows.carrier })
-    });
+    let carrier = touch
+        .carrier
+        .map(|carrier| (carrier.node, carrier.rotation, SideRows { sign: -1.0, angular: &rows.carrier }));
     std::iter::once(node).chain(carrier)
 }
 

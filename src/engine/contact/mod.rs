@@ -271,12 +271,10 @@ fn near_now<S: Scalar>(system: &System, state: &State<S>, sides: Sides, point: u
 fn fixed_sphere<S: Scalar>(system: &System, sides: Sides) -> Option<(f64, Plane<S>)> {
     let surface = &system.surfaces[sides.surface];
     match (&system.nodes[sides.node].shape, surface.body, &surface.shape) {
-        (NodeShape::Sphere { radius }, None, SurfaceShape::Plane { .. }) => {
-            match surface.shape.place(None) {
-                Placed::Plane(plane) => Some((*radius, plane)),
-                Placed::Solid(..) => None,
-            }
-        }
+        (NodeShape::Sphere { radius }, None, SurfaceShape::Plane { .. }) => match surface.shape.place(None) {
+            Placed::Plane(plane) => Some((*radius, plane)),
+            Placed::Solid(..) => None,
+        },
         _ => None,
     }
 }

@@ -42,11 +42,7 @@ pub(super) fn distance<S: Scalar>(cuboid: &Cuboid, point: &Vector3<S>) -> (S, Ve
     let half = &cuboid.half;
     let outside = Vector3::from_fn(|axis, _| {
         let value = point[axis].value();
-        if value.abs() <= half[axis] {
-            S::zero()
-        } else {
-            point[axis] - S::from(half[axis].copysign(value))
-        }
+        if value.abs() <= half[axis] { S::zero() } else { point[axis] - S::from(half[axis].copysign(value)) }
     });
     let length = length(&outside);
     if length.value() > CLOSE * half.max() {
@@ -84,7 +80,8 @@ mod tests {
 
     #[test]
     fn centres_on_faces_edges_corners_and_in_the_middle() {
-        let pair = Both { first: Ball { radius: 0.25 }, second: Cuboid { half: Vector3::new(1.0, 2.0, 3.0) } };
+        let pair =
+            Both { first: Ball { radius: 0.25 }, second: Cuboid { half: Vector3::new(1.0, 2.0, 3.0) } };
         let places = [
             ([0.0, 0.0, 0.0], -1.25),
             ([1.0, 0.0, 0.0], -0.25),

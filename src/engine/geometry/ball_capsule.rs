@@ -43,8 +43,7 @@ fn distance<S: Scalar>(capsule: &Capsule, point: &Vector3<S>) -> (S, Vector3<S>)
     let axis = capsule.half_axis.map(S::from);
     let away = point - axis * along_segment(&axis, point);
     let size = capsule.half_axis.norm() + capsule.radius;
-    let (distance, normal) =
-        direction(&away, size, || any_across(&direction(&axis, 0.0, Vector3::zeros).1));
+    let (distance, normal) = direction(&away, size, || any_across(&direction(&axis, 0.0, Vector3::zeros).1));
     (distance - S::from(capsule.radius), normal)
 }
 

@@ -44,10 +44,7 @@ impl Numbers {
     }
 
     pub fn pose(&mut self) -> Pose<f64> {
-        Pose {
-            position: self.vector() * 1.5,
-            orientation: Orientation::from_turn(&(self.vector() * 4.0)),
-        }
+        Pose { position: self.vector() * 1.5, orientation: Orientation::from_turn(&(self.vector() * 4.0)) }
     }
 }
 
@@ -351,10 +348,7 @@ struct Motion {
 
 impl Motion {
     fn random(numbers: &mut Numbers) -> Motion {
-        Motion {
-            velocity: [numbers.vector(), numbers.vector()],
-            spin: [numbers.vector(), numbers.vector()],
-        }
+        Motion { velocity: [numbers.vector(), numbers.vector()], spin: [numbers.vector(), numbers.vector()] }
     }
 
     fn after(&self, body: usize, pose: &Pose<f64>, time: f64) -> Pose<f64> {
@@ -453,10 +447,7 @@ pub fn consistency<P: Pair>(count: usize, slack: f64) {
             let mirrored = P::new(pair.first().mirrored(), pair.second().mirrored());
             let image = |pose: &Pose<f64>| {
                 let [w, x, y, z] = pose.orientation.wxyz;
-                Pose {
-                    position: mirror(&pose.position),
-                    orientation: Orientation { wxyz: [w, x, -y, -z] },
-                }
+                Pose { position: mirror(&pose.position), orientation: Orientation { wxyz: [w, x, -y, -z] } }
             };
             let mut images = found(&mirrored, &image(&first), &image(&second), reach);
             assert_eq!(images.len(), list.len());
@@ -489,8 +480,7 @@ pub fn degenerate<P: Pair>(pair: &P, places: &[Vector3<f64>]) -> Vec<Proximity<f
             let gap = pair.gap(&first, &at_origin);
             for _ in 0..20 {
                 let frame = numbers.pose();
-                let turned =
-                    Pose { position: frame.position + frame.orientation.to_world(place), ..frame };
+                let turned = Pose { position: frame.position + frame.orientation.to_world(place), ..frame };
                 assert!((pair.gap(&turned, &frame) - gap).abs() < 1e-12);
                 finite(pair, &turned, &frame, &mut numbers);
             }

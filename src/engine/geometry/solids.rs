@@ -74,22 +74,14 @@ pub(super) fn direction<S: Scalar>(
 /// The same for a vector between parts of two solids: where it points against `outward`, they overlap and the length
 /// is negative.
 #[inline]
-pub(super) fn oriented<S: Scalar>(
-    vector: &Vector3<S>,
-    size: f64,
-    outward: &Vector3<S>,
-) -> (S, Vector3<S>) {
+pub(super) fn oriented<S: Scalar>(vector: &Vector3<S>, size: f64, outward: &Vector3<S>) -> (S, Vector3<S>) {
     let (length, unit) = direction(vector, size, || direction(outward, 1.0, Vector3::x).1);
     if unit.dot(outward).value() < 0.0 { (-length, -unit) } else { (length, unit) }
 }
 
 /// Reports the feature of a pair that has no other.
 #[inline]
-pub(super) fn only<S: Scalar>(
-    near: Proximity<S>,
-    reach: f64,
-    found: &mut impl FnMut(Feature, Proximity<S>),
-) {
+pub(super) fn only<S: Scalar>(near: Proximity<S>, reach: f64, found: &mut impl FnMut(Feature, Proximity<S>)) {
     if near.gap.value() < reach {
         found(0, near);
     }

@@ -310,9 +310,7 @@ fn see_contacts<S: Solvable>(step: &mut IslandStep<'_, S>) {
         let body = touch.carrier.map(|carrier| &nodes[carrier.node]);
         let node = &nodes[touch.node];
         let (sides, point) = (touch.sides(), touch.point);
-        let at = |node: &Pose<S>, body: Option<&Pose<S>>| {
-            near(step.system, node, body, sides, point)
-        };
+        let at = |node: &Pose<S>, body: Option<&Pose<S>>| near(step.system, node, body, sides, point);
         let middle = at(&node.middle_pose, body.map(|body| &body.middle_pose));
         let end = at(&node.end_pose, body.map(|body| &body.end_pose));
         let jumps = length(&(end.arm - middle.arm)).value() > JUMP * length(&middle.arm).value();
@@ -507,8 +505,9 @@ fn solve_from_guess<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) -> bool {
 /// middle, which has the direction that counts.
 fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>, rebound: Rebound, h: S) {
     let linkage = step.island.linkage.map(|_| linked::linkage_of(step));
-    let Workspace { touches, active, columns, scales, problem, midpoint, mobility, linkages, neighbours, .. } =
-        &mut *step.workspace;
+    let Workspace {
+        touches, active, columns, scales, problem, midpoint, mobility, linkages, neighbours, ..
+    } = &mut *step.workspace;
     midpoint.rows.clear();
     for (index, &sticking) in midpoint.sticking.iter().enumerate() {
         let mut row = midpoint.ends[index];

@@ -22,9 +22,7 @@ mod multistep;
 pub mod slip_end;
 pub mod time_of_impact;
 
-use super::contact::{
-    Bodies, Carrier, Impulse, Jacobian, Touch, assemble, near, pose, scales, turned_to,
-};
+use super::contact::{Bodies, Carrier, Impulse, Jacobian, Touch, assemble, near, pose, scales, turned_to};
 use super::coupling::{self, CouplingMode};
 use super::geometry::{NodeShape, Pose};
 use super::law::bounded::turn;
@@ -563,7 +561,8 @@ impl<S: Solvable> IslandStep<'_, S> {
         self.read_impulses();
         for index in 0..self.workspace.active.len() {
             let place = self.workspace.active[index];
-            let impulse = self.workspace.impulses[index].vector(&self.workspace.touches[place].acting_normal());
+            let impulse =
+                self.workspace.impulses[index].vector(&self.workspace.touches[place].acting_normal());
             self.push(place, &impulse);
         }
         solved
@@ -669,8 +668,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         for (index, &touch) in active.iter().enumerate() {
             let r = Vector3::from_fn(|k, _| unknowns[3 * index + k].value());
             let force = columns[index].linear.map(S::value).transpose() * r;
-            self.state.guesses[touches[touch].place] =
-                force * (scales[index].value() / dt.value());
+            self.state.guesses[touches[touch].place] = force * (scales[index].value() / dt.value());
         }
     }
 

@@ -258,12 +258,7 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
 /// The first time before `limit` at which the gap to a solid turns negative, where the gap changes no faster than
 /// `fastest`: by steps that cannot miss it, and where the gap shrinks by Newton's, which on the way to a convex solid do
 /// not pass it. [Mirtich 1996]
-fn first_touch<S: Scalar>(
-    system: &System,
-    approach: &Approach<S>,
-    limit: f64,
-    fastest: f64,
-) -> Option<f64> {
+fn first_touch<S: Scalar>(system: &System, approach: &Approach<S>, limit: f64, fastest: f64) -> Option<f64> {
     const MOST_STEPS: u32 = 256;
     /// Steps are not shorter than this part of the interval, but for Newton's.
     const SHORTEST: f64 = 1e-3;

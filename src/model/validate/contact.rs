@@ -2,7 +2,7 @@
 
 use super::{Named, Side, UNIQUE_NAMES, Validator, WILDCARD, rounded};
 use crate::engine::geometry::touching_points;
-use crate::engine::{START_PENETRATION_TOLERANCE, Touch, gap};
+use crate::engine::{self, START_PENETRATION_TOLERANCE, Touch, gap};
 use crate::model::assemble::{engine_shape, surface_shape};
 use crate::model::diagnostics::{Problem, nearest};
 use crate::model::file::{ContactEntry, ModelFile};
@@ -37,6 +37,8 @@ enum Meeting {
 struct Shapes<'a> {
     nodes: &'a [Node],
     surfaces: &'a [Surface],
+    node_shapes: Vec<engine::NodeShape>,
+    surface_shapes: Vec<engine::SurfaceShape>,
     /// Nodes that a joint holds together: they do not touch unless told so.
     jointed: HashSet<(usize, usize)>,
 }
@@ -64,10 +66,9 @@ impl Shapes<'_> {
 
     /// Whether a node and another node or surface can touch.
     fn meeting(&self, node: usize, other: Named) -> Meeting {
-        let shape = |node: usize| engine_shape(&self.nodes[node].shape, &mut Vec::new());
         match other {
             Named::Surface(surface) => {
-                match touching_points(&shape(node), &surface_shape(&self.surfaces[surface])) {
+                match touching_points(&self.node_shapes[node], &self.surface_shapes[surface]) {
                     Some(_) => Meeting::Possible((node, Other::Surface(surface))),
                     None => Meeting::Unknown,
                 }
@@ -80,8 +81,7 @@ impl Shapes<'_> {
                     return Meeting::Never;
                 }
                 let touches = |first: usize, second: usize| {
-                    let solid = shape(second).as_surface()?;
-                    touching_points(&shape(first), &solid)
+                    touching_points(&self.node_shapes[first], &self.node_shapes[second].as_surface()?)
                 };
                 if touches(node, other).is_some() {
                     Meeting::Possible((node, Other::Node(other)))
@@ -103,7 +103,13 @@ impl<'a> Validator<'a> {
         nodes: &[Node],
         surfaces: &[Surface],
     ) -> Vec<Contact> {
-        let shapes = Shapes { nodes, surfaces, jointed: self.jointed(file) };
+        let shapes = Shapes {
+            nodes,
+            surfaces,
+            node_shapes: nodes.iter().map(|node| engine_shape(&node.shape, &mut Vec::new())).collect(),
+            surface_shapes: surfaces.iter().map(surface_shape).collect(),
+            jointed: self.jointed(file),
+        };
         let mut claims: HashMap<Pair, Claim> = HashMap::new();
         let mut entries = Vec::new();
         let mut total = 0;
