@@ -147,7 +147,7 @@ friction.cone.mu = 0.25
     assert_eq!((node.position, node.velocity), ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]));
     assert_eq!(model.surfaces[0].position, [-1.0, 0.0, 0.0]);
     let contact = &model.contacts[0];
-    assert_eq!((contact.name.as_str(), contact.node, contact.surface), ("touch", 0, 0));
+    assert_eq!((contact.name.as_str(), contact.node, contact.other), ("touch", 0, Other::Surface(0)));
     assert_eq!((contact.restitution, contact.mu), (0.5, 0.25));
 }
 

@@ -220,10 +220,10 @@ fn billiard_balls_part_all_at_once_or_in_turn() {
         let run = common::run(&model, 1e-3, 1.0);
         let last = run.states.last().expect("there are states");
         for (node, velocity) in last.nodes.iter().zip(expected) {
-            assert!((node.velocity - Vector3::new(velocity, 0.0, 0.0)).norm() < 1e-12, "{gap}: {node:?}");
+            assert!((node.velocity - Vector3::new(velocity, 0.0, 0.0)).norm() < 1e-10, "{gap}: {node:?}");
         }
         let impact = (0.5 - 0.057) / 1.5;
         let cue = -0.057 + expected[0] * (1.0 - impact);
-        assert!((last.nodes[0].position[0] - cue).abs() < 1e-12);
+        assert!((last.nodes[0].position[0] - cue).abs() < 1e-10);
     }
 }
