@@ -1,7 +1,15 @@
 //! Shapes and gap functions, one file a pair.
 
+pub mod ball_ball;
+pub mod ball_box;
+pub mod ball_capsule;
+pub mod ball_cylinder;
+pub mod ball_disc;
 pub mod disc_plane;
 pub mod point_plane;
+#[cfg(test)]
+mod poses;
+pub mod solids;
 pub mod sphere_plane;
 
 use super::rotation::Orientation;
