@@ -5,10 +5,17 @@ pub mod ball_box;
 pub mod ball_capsule;
 pub mod ball_cylinder;
 pub mod ball_disc;
+pub mod box_box;
+mod box_parts;
+pub mod capsule_box;
+pub mod capsule_capsule;
+pub mod capsule_plane;
+pub mod cylinder_plane;
 pub mod disc_plane;
 pub mod point_plane;
 #[cfg(test)]
 mod poses;
+pub mod rim_plane;
 pub mod solids;
 pub mod sphere_plane;
 
