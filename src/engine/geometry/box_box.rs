@@ -559,6 +559,14 @@ mod tests {
     }
 
     #[test]
+    fn no_length_is_built_in() {
+        poses::scales(300, |pair: &Both, scale| Both {
+            first: Cuboid { half: pair.first.half * scale },
+            second: Cuboid { half: pair.second.half * scale },
+        });
+    }
+
+    #[test]
     fn features_are_consistent() {
         poses::consistency::<Both>(1000, 1.2 * SLIVER);
     }

@@ -265,6 +265,14 @@ mod tests {
     }
 
     #[test]
+    fn no_length_is_built_in() {
+        poses::scales(300, |pair: &Both, scale| Both {
+            first: Capsule { half_axis: pair.first.half_axis * scale, radius: pair.first.radius * scale },
+            second: Cuboid { half: pair.second.half * scale },
+        });
+    }
+
+    #[test]
     fn features_are_consistent() {
         poses::consistency::<Both>(1000, 1.2 * SLIVER);
     }

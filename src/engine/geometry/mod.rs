@@ -7,6 +7,7 @@ pub mod ball_cylinder;
 pub mod ball_disc;
 pub mod box_box;
 mod box_parts;
+pub mod box_plane;
 pub mod capsule_box;
 pub mod capsule_capsule;
 pub mod capsule_plane;

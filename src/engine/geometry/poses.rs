@@ -498,6 +498,27 @@ pub fn consistency<P: Pair>(count: usize, slack: f64) {
     }
 }
 
+/// Features of solids `scale` times as large, far and near, are the same at that scale: no length is built in.
+pub fn scales<P: Pair>(count: usize, scaled: impl Fn(&P, f64) -> P) {
+    let mut numbers = Numbers::new();
+    for _ in 0..count {
+        let (pair, first, second) = random::<P>(&mut numbers);
+        let list = found(&pair, &first, &second, 0.3);
+        // Powers of two scale without rounding.
+        for scale in [2_f64.powi(-20), 2_f64.powi(20)] {
+            let at_scale = |pose: &Pose<f64>| Pose { position: pose.position * scale, ..*pose };
+            let other = found(&scaled(&pair, scale), &at_scale(&first), &at_scale(&second), 0.3 * scale);
+            assert_eq!(other.len(), list.len());
+            for ((feature, near), (other_feature, other)) in list.iter().zip(&other) {
+                assert_eq!(feature, other_feature);
+                assert!((other.gap / scale - near.gap).abs() < 1e-13);
+                assert!((other.normal - near.normal).norm() < 1e-12);
+                assert!((other.arm / scale - near.arm).norm() < 1e-12);
+            }
+        }
+    }
+}
+
 /// Features of solids along the same axes, with the first at the given places from the second, then both turned and
 /// shifted: all are finite, with unit normals. Returns the nearest in the frame of the second.
 pub fn degenerate<P: Pair>(pair: &P, places: &[Vector3<f64>]) -> Vec<Proximity<f64>> {
