@@ -119,7 +119,7 @@ impl<S: Scalar> Workspace<S> {
         let rotations = system.nodes.iter().filter(|node| node.rotation.is_some()).count();
         let is_midpoint = matches!(system.settings.scheme, Scheme::Midpoint { .. });
         let touches = |island: &Island| -> usize {
-            island.contacts.iter().map(|&contact| system.touching_points(contact)).sum()
+            island.contacts.iter().map(|&contact| system.likely_points(contact)).sum()
         };
         let contacts = system.islands.iter().map(touches).max().unwrap_or(0);
         let rubbing = system.linkages.iter().map(|linkage| linkage.rubbing.len()).max().unwrap_or(0);

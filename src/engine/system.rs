@@ -1,7 +1,7 @@
 //! The constant part of a simulation: what is connected to what, shapes, laws, settings.
 
 use super::coupling::{Coupling, CouplingMode};
-use super::geometry::{NodeShape, Surface, SurfaceShape, touching_points};
+use super::geometry::{Meeting, NodeShape, Surface, SurfaceShape, meeting};
 use super::law::bristle::Bristle;
 use super::law::continuous::Compliance;
 use super::law::facets::Polygon;
@@ -102,8 +102,10 @@ pub struct Sides {
 pub struct Contact {
     /// What may touch.
     pub sides: Sides,
-    /// Number of points that may touch at the same time.
+    /// Number of points or features that may touch.
     pub points: usize,
+    /// Whether these are features, which follow from where the shapes are.
+    pub by_features: bool,
     /// Whether a touching point stays with a body that turns, or lies on a surface that is not flat: a point of the
     /// node, or one of a surface that moves.
     pub turns_along: bool,
@@ -183,7 +185,11 @@ impl Contact {
         let remembers = matches!(friction, FrictionLaw::Box { .. } | FrictionLaw::Bristle { .. })
             || normal_stiffness.is_finite();
         let memory = remembers.then_some(*memories);
-        let points = touching_points(shape, &surface.shape).expect("the pair has a gap function");
+        let (points, by_features) = match meeting(shape, &surface.shape).expect("the pair has a gap function")
+        {
+            Meeting::Points(count) => (count, false),
+            Meeting::Features(count) => (count, true),
+        };
         if remembers {
             *memories += points;
         }
@@ -191,6 +197,7 @@ impl Contact {
         Contact {
             sides: Sides { node, surface: place },
             points,
+            by_features,
             turns_along,
             friction,
             normal_stiffness,
@@ -321,6 +328,23 @@ impl System {
         if round > 0.0 { 1.0 / round } else { 0.0 }
     }
 
+    /// Number of points of a contact that may well touch at the same time.
+    pub(super) fn likely_points(&self, contact: usize) -> usize {
+        /// Two boxes on each other.
+        const LIKELY_FEATURES: usize = 8;
+        let contact = &self.contacts[contact];
+        if contact.by_features { contact.points.min(LIKELY_FEATURES) } else { contact.points }
+    }
+
+    /// How far the shapes of a contact reach from the centres of their bodies.
+    pub(super) fn extents(&self, sides: Sides) -> (f64, f64) {
+        let surface = match &self.surfaces[sides.surface].shape {
+            SurfaceShape::Plane { .. } => 0.0,
+            SurfaceShape::Solid { position, solid, .. } => position.norm() + solid.extent(),
+        };
+        (self.nodes[sides.node].shape.extent(&self.points), surface)
+    }
+
     /// Number of touching points of all contacts.
     pub fn points_of_contacts(&self) -> usize {
         (0..self.contacts.len()).map(|contact| self.touching_points(contact)).sum()
@@ -344,7 +368,7 @@ impl System {
             || self.nodes.iter().any(|node| node.rotation.is_some())
             || !self.linkages.is_empty()
             || self.islands.iter().any(|island| island.contacts.len() > 1)
-            || self.points_of_contacts() > self.contacts.len()
+            || self.contacts.iter().any(|contact| contact.points > 1)
             || !self.contacts.iter().all(Contact::is_plain_cone)
     }
 }

@@ -295,11 +295,18 @@ pub(super) fn engine_shape(shape: &NodeShape, points: &mut Vec<Vector3<f64>>) ->
         NodeShape::Disc { radius, axis } => {
             return engine::NodeShape::Disc { radius: *radius, axis: Vector3::from(*axis) };
         }
-        NodeShape::Box { size } => {
-            points.extend((0..8).map(|corner| {
-                Vector3::from_fn(|axis, _| if corner >> axis & 1 == 0 { -0.5 } else { 0.5 } * size[axis])
-            }));
-            return engine::NodeShape::Box { cuboid: cuboid(*size), first };
+        NodeShape::Box { size } => return engine::NodeShape::Box(cuboid(*size)),
+        NodeShape::Capsule { radius, half_axis } => {
+            return engine::NodeShape::Capsule(Capsule {
+                half_axis: Vector3::from(*half_axis),
+                radius: *radius,
+            });
+        }
+        NodeShape::Cylinder { radius, half_axis } => {
+            return engine::NodeShape::Cylinder(Cylinder {
+                half_axis: Vector3::from(*half_axis),
+                radius: *radius,
+            });
         }
         NodeShape::Points { points: given } => {
             points.extend(given.iter().map(|&point| Vector3::from(point)));

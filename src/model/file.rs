@@ -409,11 +409,35 @@ pub(super) enum NodeShapeEntry {
         #[schemars(with = "Option<[f64; 3]>")]
         axis: Option<Spanned<[f64; 3]>>,
     },
-    /// A box around the position, its edges along the axes of the body frame; it touches with its corners; needs inertia.
+    /// A box around the position, its edges along the axes of the body frame; needs inertia.
     Box {
         /// Three numbers above 0 in m, required: lengths of the edges.
         #[schemars(transform = items_above_zero)]
         size: [f64; 3],
+    },
+    /// A capsule around the position: a cylinder with half balls as ends; needs inertia.
+    Capsule {
+        /// Number above 0 in m, required: radius.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        radius: f64,
+        /// Number above 0 in m, required: distance of the centres of its ends.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        length: f64,
+        /// Three numbers, default [0.0, 0.0, 1.0]: direction of the axis in the body frame; it is scaled to length 1.
+        #[schemars(with = "Option<[f64; 3]>")]
+        axis: Option<Spanned<[f64; 3]>>,
+    },
+    /// A cylinder around the position, with flat ends; needs inertia.
+    Cylinder {
+        /// Number above 0 in m, required: radius.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        radius: f64,
+        /// Number above 0 in m, required: distance of the two ends.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        length: f64,
+        /// Three numbers, default [0.0, 0.0, 1.0]: direction of the axis in the body frame; it is scaled to length 1.
+        #[schemars(with = "Option<[f64; 3]>")]
+        axis: Option<Spanned<[f64; 3]>>,
     },
     /// Points of the body, each of which may touch; more than one needs inertia.
     Points(

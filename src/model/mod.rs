@@ -192,6 +192,20 @@ pub enum NodeShape {
         /// Lengths of its edges.
         size: [f64; 3],
     },
+    /// A capsule around the position.
+    Capsule {
+        /// Radius.
+        radius: f64,
+        /// From the position to the centre of an end, body frame.
+        half_axis: [f64; 3],
+    },
+    /// A cylinder around the position.
+    Cylinder {
+        /// Radius.
+        radius: f64,
+        /// From the position to the centre of a cap, body frame.
+        half_axis: [f64; 3],
+    },
     /// Points of the body.
     Points {
         /// Body frame.

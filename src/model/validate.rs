@@ -236,6 +236,18 @@ impl<'a> Validator<'a> {
                 }
                 NodeShape::Box { size: *size }
             }
+            NodeShapeEntry::Capsule { radius, length, axis } => {
+                if entry.inertia.is_none() {
+                    self.needs_inertia(shape.span(), "a capsule");
+                }
+                NodeShape::Capsule { radius: *radius, half_axis: self.half_axis(*length, axis.as_ref()) }
+            }
+            NodeShapeEntry::Cylinder { radius, length, axis } => {
+                if entry.inertia.is_none() {
+                    self.needs_inertia(shape.span(), "a cylinder");
+                }
+                NodeShape::Cylinder { radius: *radius, half_axis: self.half_axis(*length, axis.as_ref()) }
+            }
             NodeShapeEntry::Points(points) => {
                 if points.is_empty() {
                     self.problems.push(

@@ -111,6 +111,12 @@ fn nodes(model: &Model) -> String {
             NodeShape::Sphere { radius } => format!("sphere, radius {radius:?} m"),
             NodeShape::Disc { radius, axis } => format!("disc, radius {radius:?} m, axis {}", vector(*axis)),
             NodeShape::Box { size } => format!("box, edges {} m", vector(*size)),
+            NodeShape::Capsule { radius, half_axis } => {
+                format!("capsule, radius {radius:?} m, half axis {} m", vector(*half_axis))
+            }
+            NodeShape::Cylinder { radius, half_axis } => {
+                format!("cylinder, radius {radius:?} m, half axis {} m", vector(*half_axis))
+            }
             NodeShape::Points { points } => format!("points, {} of them", points.len()),
         };
         [

@@ -136,9 +136,13 @@ impl Scene {
     /// Adds a homogeneous solid box with the given half edges, which others may touch, and returns its index.
     pub fn solid_box(&mut self, mass: f64, half: [f64; 3], position: [f64; 3]) -> usize {
         let [x, y, z] = half.map(|edge| edge * edge * mass / 3.0);
-        let shape = NodeShape::Box { cuboid: Cuboid { half: Vector3::from(half) }, first: self.points.len() };
-        self.points.extend(corners(half));
+        let shape = NodeShape::Box(Cuboid { half: Vector3::from(half) });
         self.add(shape, mass, Some(Vector3::new(y + z, z + x, x + y)), position)
+    }
+
+    /// Adds a body of any shape and returns its index.
+    pub fn body(&mut self, shape: NodeShape, mass: f64, inertia: [f64; 3], position: [f64; 3]) -> usize {
+        self.add(shape, mass, Some(Vector3::from(inertia)), position)
     }
 
     /// Adds a fixed solid and returns its index.

@@ -8,7 +8,11 @@ pub use delassus::{Bodies, Neighbours, assemble, scales};
 pub use frame::{local_frame, turned_to};
 pub use jacobian::Jacobian;
 
-use super::geometry::{NodeShape, Placed, Plane, Pose, Proximity, SurfaceShape, proximity, sphere_plane};
+use super::geometry::solids::Feature;
+use super::geometry::{
+    NodeShape, Placed, Plane, Pose, Proximity, SurfaceShape, features, gap_of_features, proximity,
+    sphere_plane,
+};
 use super::rotation::{Orientation, spin};
 use super::scalar::{Scalar, length};
 use super::state::{ContactMode, State};
@@ -260,6 +264,26 @@ pub fn near<S: Scalar>(
     proximity(&system.nodes[sides.node].shape, &system.points, point, pose, &surface)
 }
 
+/// Reports the features of a pair that meets with features and is nearer than `reach`.
+pub fn features_now<S: Scalar>(
+    system: &System,
+    state: &State<S>,
+    sides: Sides,
+    reach: f64,
+    found: &mut impl FnMut(Feature),
+) {
+    let carrier = system.surfaces[sides.surface].body.map(|body| pose(system, state, body));
+    let surface = system.surfaces[sides.surface].shape.place(carrier.as_ref());
+    let node = pose(system, state, sides.node);
+    features(&system.nodes[sides.node].shape, &node, &surface, reach, &mut |feature, _| found(feature));
+}
+
+/// Signed distance of a pair that meets with features, both sides at their poses.
+pub fn distance<S: Scalar>(system: &System, pose: &Pose<S>, carrier: Option<&Pose<S>>, sides: Sides) -> S {
+    let surface = system.surfaces[sides.surface].shape.place(carrier);
+    gap_of_features(&system.nodes[sides.node].shape, pose, &surface)
+}
+
 /// How a touching point of a contact pair is placed to the surface at present.
 fn near_now<S: Scalar>(system: &System, state: &State<S>, sides: Sides, point: usize) -> Proximity<S> {
     let carrier = system.surfaces[sides.surface].body.map(|body| pose(system, state, body));
@@ -294,6 +318,10 @@ pub fn gap_at<S: Scalar>(system: &System, state: &State<S>, sides: Sides, point:
 #[inline]
 pub fn gap<S: Scalar>(system: &System, state: &State<S>, contact: usize) -> S {
     let pair = &system.contacts[contact];
+    if pair.by_features {
+        let carrier = system.surfaces[pair.sides.surface].body.map(|body| pose(system, state, body));
+        return distance(system, &pose(system, state, pair.sides.node), carrier.as_ref(), pair.sides);
+    }
     let first = gap_at(system, state, pair.sides, 0);
     match pair.points {
         1 => first,

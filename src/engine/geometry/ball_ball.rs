@@ -54,6 +54,14 @@ mod tests {
     }
 
     #[test]
+    fn no_length_is_built_in() {
+        poses::scales(300, |pair: &Both, scale| Both {
+            first: Ball { radius: pair.first.radius * scale },
+            second: Ball { radius: pair.second.radius * scale },
+        });
+    }
+
+    #[test]
     fn features_are_consistent() {
         poses::consistency::<Both>(1000, 0.0);
     }

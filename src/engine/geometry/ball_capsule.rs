@@ -65,6 +65,14 @@ mod tests {
     }
 
     #[test]
+    fn no_length_is_built_in() {
+        poses::scales(300, |pair: &Both, scale| Both {
+            first: Ball { radius: pair.first.radius * scale },
+            second: Capsule { half_axis: pair.second.half_axis * scale, radius: pair.second.radius * scale },
+        });
+    }
+
+    #[test]
     fn features_are_consistent() {
         poses::consistency::<Both>(1000, 0.0);
     }

@@ -5,17 +5,25 @@ pub mod ball_box;
 pub mod ball_capsule;
 pub mod ball_cylinder;
 pub mod ball_disc;
+pub mod box_box;
+mod box_parts;
+pub mod box_plane;
+pub mod capsule_box;
+pub mod capsule_capsule;
+pub mod capsule_plane;
+pub mod cylinder_plane;
 pub mod disc_plane;
 pub mod point_plane;
 #[cfg(test)]
 mod poses;
+pub mod rim_plane;
 pub mod solids;
 pub mod sphere_plane;
 
 use super::rotation::Orientation;
 use super::scalar::Scalar;
 use nalgebra::Vector3;
-use solids::{Ball, Capsule, Cuboid, Cylinder};
+use solids::{Ball, Capsule, Cuboid, Cylinder, Disc, Feature};
 
 /// A solid of finite size about its centre.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +36,8 @@ pub enum Solid {
     Capsule(Capsule),
     /// A cylinder.
     Cylinder(Cylinder),
+    /// A disc without thickness.
+    Disc(Disc),
 }
 
 impl Solid {
@@ -35,7 +45,7 @@ impl Solid {
     pub fn roundness(&self) -> f64 {
         match self {
             Solid::Ball(Ball { radius }) | Solid::Capsule(Capsule { radius, .. }) => *radius,
-            Solid::Box(_) | Solid::Cylinder(_) => 0.0,
+            Solid::Box(_) | Solid::Cylinder(_) | Solid::Disc(_) => 0.0,
         }
     }
 
@@ -46,6 +56,7 @@ impl Solid {
             Solid::Box(cuboid) => cuboid.half.norm(),
             Solid::Capsule(capsule) => capsule.half_axis.norm() + capsule.radius,
             Solid::Cylinder(cylinder) => cylinder.half_axis.norm().hypot(cylinder.radius),
+            Solid::Disc(disc) => disc.radius,
         }
     }
 }
@@ -73,12 +84,11 @@ pub enum NodeShape {
         count: usize,
     },
     /// A box.
-    Box {
-        /// The solid.
-        cuboid: Cuboid,
-        /// Place of the first of its eight corners in [`super::System::points`].
-        first: usize,
-    },
+    Box(Cuboid),
+    /// A capsule.
+    Capsule(Capsule),
+    /// A cylinder.
+    Cylinder(Cylinder),
     /// No shape of its own: a body that carries surfaces.
     Surface,
 }
@@ -93,23 +103,40 @@ impl NodeShape {
     /// Whether the touching point may jump from one place of the shape to another.
     #[inline]
     pub fn has_edges(&self) -> bool {
-        matches!(self, NodeShape::Disc { .. } | NodeShape::Points { .. } | NodeShape::Box { .. })
+        !matches!(self, NodeShape::Sphere { .. } | NodeShape::Surface)
     }
 
     /// Whether it touches with points that turn with the body.
     #[inline]
     pub fn has_points(&self) -> bool {
-        matches!(self, NodeShape::Points { .. } | NodeShape::Box { .. })
+        matches!(self, NodeShape::Points { .. } | NodeShape::Box(_) | NodeShape::Capsule(_))
     }
 
-    /// The shape as one that other nodes may touch; none for one without volume.
+    /// The shape as one that other nodes may touch; none for one that is no solid.
     pub fn as_surface(&self) -> Option<SurfaceShape> {
-        let solid = match self {
-            NodeShape::Sphere { radius } => Solid::Ball(Ball { radius: *radius }),
-            NodeShape::Box { cuboid, .. } => Solid::Box(*cuboid),
-            NodeShape::Disc { .. } | NodeShape::Points { .. } | NodeShape::Surface => return None,
+        let solid = match *self {
+            NodeShape::Sphere { radius } => Solid::Ball(Ball { radius }),
+            NodeShape::Box(cuboid) => Solid::Box(cuboid),
+            NodeShape::Capsule(capsule) => Solid::Capsule(capsule),
+            NodeShape::Cylinder(cylinder) => Solid::Cylinder(cylinder),
+            NodeShape::Disc { radius, axis } => Solid::Disc(Disc { radius, axis }),
+            NodeShape::Points { .. } | NodeShape::Surface => return None,
         };
         Some(SurfaceShape::Solid { position: Vector3::zeros(), orientation: Orientation::identity(), solid })
+    }
+
+    /// Radius of the ball around its centre that holds it; `points` is [`super::System::points`].
+    pub fn extent(&self, points: &[Vector3<f64>]) -> f64 {
+        match *self {
+            NodeShape::Sphere { radius } | NodeShape::Disc { radius, .. } => radius,
+            NodeShape::Points { first, count } => {
+                points[first..first + count].iter().map(Vector3::norm).fold(0.0, f64::max)
+            }
+            NodeShape::Box(cuboid) => Solid::Box(cuboid).extent(),
+            NodeShape::Capsule(capsule) => Solid::Capsule(capsule).extent(),
+            NodeShape::Cylinder(cylinder) => Solid::Cylinder(cylinder).extent(),
+            NodeShape::Surface => 0.0,
+        }
     }
 }
 
@@ -220,22 +247,47 @@ pub struct Proximity<S> {
     pub arm: Vector3<S>,
 }
 
-/// Number of points of a node that may touch a surface at the same time; none where the pair has no gap function.
-pub fn touching_points(shape: &NodeShape, surface: &SurfaceShape) -> Option<usize> {
-    match (shape, surface) {
-        (NodeShape::Sphere { .. }, _) | (NodeShape::Disc { .. }, SurfaceShape::Plane { .. }) => Some(1),
-        (NodeShape::Points { count, .. }, _) => Some(*count),
-        (NodeShape::Box { .. }, SurfaceShape::Plane { .. }) => Some(8),
-        (NodeShape::Box { .. }, SurfaceShape::Solid { solid: Solid::Ball(_), .. }) => Some(1),
-        (NodeShape::Disc { .. } | NodeShape::Box { .. }, SurfaceShape::Solid { .. })
-        | (NodeShape::Surface, _) => None,
+/// How two shapes touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meeting {
+    /// With any of so many points of the node, each of which has a place of its own.
+    Points(usize),
+    /// With some of so many features, which follow from where the shapes are.
+    Features(usize),
+}
+
+/// How a node and a surface touch; none where the pair has no gap function.
+pub fn meeting(shape: &NodeShape, surface: &SurfaceShape) -> Option<Meeting> {
+    use Meeting::{Features, Points};
+    let SurfaceShape::Solid { solid, .. } = surface else {
+        return match shape {
+            NodeShape::Sphere { .. } | NodeShape::Disc { .. } => Some(Points(1)),
+            NodeShape::Points { count, .. } => Some(Points(*count)),
+            NodeShape::Box(_) => Some(Points(box_plane::FEATURES)),
+            NodeShape::Capsule(_) => Some(Points(capsule_plane::FEATURES)),
+            NodeShape::Cylinder(_) => Some(Features(cylinder_plane::FEATURES)),
+            NodeShape::Surface => None,
+        };
+    };
+    match (shape, solid) {
+        (NodeShape::Sphere { .. }, _) => Some(Points(1)),
+        (NodeShape::Points { count, .. }, _) => Some(Points(*count)),
+        (NodeShape::Box(_) | NodeShape::Capsule(_) | NodeShape::Cylinder(_), Solid::Ball(_)) => {
+            Some(Points(1))
+        }
+        (NodeShape::Disc { .. }, Solid::Ball(_)) => Some(Points(1)),
+        (NodeShape::Box(_), Solid::Box(_)) => Some(Features(box_box::FEATURES)),
+        (NodeShape::Capsule(_), Solid::Box(_)) => Some(Features(capsule_box::FEATURES)),
+        (NodeShape::Capsule(_), Solid::Capsule(_)) => Some(Features(capsule_capsule::FEATURES)),
+        (NodeShape::Box(_) | NodeShape::Capsule(_) | NodeShape::Cylinder(_), _)
+        | (NodeShape::Disc { .. } | NodeShape::Surface, _) => None,
     }
 }
 
-/// How one of the touching points of a node is placed to a surface; `points` is [`super::System::points`].
+/// How one of the touching points or features of a node is placed to a surface; `points` is [`super::System::points`].
 ///
 /// # Panics
-/// Where the pair has no [`touching_points`].
+/// Where the pair has no [`meeting`].
 pub fn proximity<S: Scalar>(
     shape: &NodeShape,
     points: &[Vector3<f64>],
@@ -243,6 +295,7 @@ pub fn proximity<S: Scalar>(
     pose: &Pose<S>,
     surface: &Placed<S>,
 ) -> Proximity<S> {
+    let feature = index as Feature;
     match (shape, surface) {
         (NodeShape::Sphere { radius }, Placed::Plane(plane)) => {
             sphere_plane::proximity(*radius, &pose.position, plane)
@@ -250,8 +303,15 @@ pub fn proximity<S: Scalar>(
         (NodeShape::Disc { radius, axis }, Placed::Plane(plane)) => {
             disc_plane::proximity(*radius, axis, pose, plane)
         }
-        (NodeShape::Points { first, .. } | NodeShape::Box { first, .. }, Placed::Plane(plane)) => {
+        (NodeShape::Points { first, .. }, Placed::Plane(plane)) => {
             point_plane::proximity(&points[first + index], pose, plane)
+        }
+        (NodeShape::Box(cuboid), Placed::Plane(plane)) => box_plane::at(feature, cuboid, pose, plane),
+        (NodeShape::Capsule(capsule), Placed::Plane(plane)) => {
+            capsule_plane::at(feature, capsule, pose, plane)
+        }
+        (NodeShape::Cylinder(cylinder), Placed::Plane(plane)) => {
+            cylinder_plane::at(feature, cylinder, pose, plane)
         }
         (NodeShape::Sphere { radius }, Placed::Solid(solid, place)) => {
             ball_solid(&Ball { radius: *radius }, pose, solid, place)
@@ -263,10 +323,70 @@ pub fn proximity<S: Scalar>(
             let near = ball_solid(&Ball { radius: 0.0 }, &at, solid, place);
             Proximity { arm: arm + near.arm, ..near }
         }
-        (NodeShape::Box { cuboid, .. }, Placed::Solid(Solid::Ball(ball), place)) => {
-            ball_box::at(0, ball, place, cuboid, pose).seen_from_second(place, pose)
+        (NodeShape::Box(first), Placed::Solid(Solid::Box(second), place)) => {
+            box_box::at(feature, first, pose, second, place)
         }
-        _ => unreachable!("the pair has touching points"),
+        (NodeShape::Capsule(first), Placed::Solid(Solid::Box(second), place)) => {
+            capsule_box::at(feature, first, pose, second, place)
+        }
+        (NodeShape::Capsule(first), Placed::Solid(Solid::Capsule(second), place)) => {
+            capsule_capsule::at(feature, first, pose, second, place)
+        }
+        (shape, Placed::Solid(Solid::Ball(ball), place)) => {
+            let Some(SurfaceShape::Solid { solid, .. }) = shape.as_surface() else {
+                unreachable!("the shape meets a ball")
+            };
+            ball_solid(ball, place, &solid, pose).seen_from_second(place, pose)
+        }
+        _ => unreachable!("the pair has a gap function"),
+    }
+}
+
+/// Reports the features of a pair that meets with features ([`Meeting::Features`]) and is nearer than `reach`.
+///
+/// # Panics
+/// Where the pair does not.
+pub fn features<S: Scalar>(
+    shape: &NodeShape,
+    pose: &Pose<S>,
+    surface: &Placed<S>,
+    reach: f64,
+    found: &mut impl FnMut(Feature, Proximity<S>),
+) {
+    match (shape, surface) {
+        (NodeShape::Cylinder(cylinder), Placed::Plane(plane)) => {
+            cylinder_plane::features(cylinder, pose, plane, reach, found)
+        }
+        (NodeShape::Box(first), Placed::Solid(Solid::Box(second), place)) => {
+            box_box::features(first, pose, second, place, reach, found)
+        }
+        (NodeShape::Capsule(first), Placed::Solid(Solid::Box(second), place)) => {
+            capsule_box::features(first, pose, second, place, reach, found)
+        }
+        (NodeShape::Capsule(first), Placed::Solid(Solid::Capsule(second), place)) => {
+            capsule_capsule::features(first, pose, second, place, reach, found)
+        }
+        _ => unreachable!("the pair meets with features"),
+    }
+}
+
+/// Signed distance of a pair that meets with features.
+///
+/// # Panics
+/// Where the pair does not.
+pub fn gap_of_features<S: Scalar>(shape: &NodeShape, pose: &Pose<S>, surface: &Placed<S>) -> S {
+    match (shape, surface) {
+        (NodeShape::Cylinder(cylinder), Placed::Plane(plane)) => cylinder_plane::gap(cylinder, pose, plane),
+        (NodeShape::Box(first), Placed::Solid(Solid::Box(second), place)) => {
+            box_box::gap(first, pose, second, place)
+        }
+        (NodeShape::Capsule(first), Placed::Solid(Solid::Box(second), place)) => {
+            capsule_box::gap(first, pose, second, place)
+        }
+        (NodeShape::Capsule(first), Placed::Solid(Solid::Capsule(second), place)) => {
+            capsule_capsule::gap(first, pose, second, place)
+        }
+        _ => unreachable!("the pair meets with features"),
     }
 }
 
@@ -276,6 +396,7 @@ fn ball_solid<S: Scalar>(ball: &Ball, pose: &Pose<S>, solid: &Solid, place: &Pos
         Solid::Box(cuboid) => ball_box::at(0, ball, pose, cuboid, place),
         Solid::Capsule(capsule) => ball_capsule::at(0, ball, pose, capsule, place),
         Solid::Cylinder(cylinder) => ball_cylinder::at(0, ball, pose, cylinder, place),
+        Solid::Disc(disc) => ball_disc::at(0, ball, pose, disc, place),
     }
 }
 

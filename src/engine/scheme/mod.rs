@@ -22,7 +22,9 @@ mod multistep;
 pub mod slip_end;
 pub mod time_of_impact;
 
-use super::contact::{Bodies, Carrier, Impulse, Jacobian, Touch, assemble, near, pose, scales, turned_to};
+use super::contact::{
+    Bodies, Carrier, Impulse, Jacobian, Touch, assemble, features_now, near, pose, scales, turned_to,
+};
 use super::coupling::{self, CouplingMode};
 use super::geometry::{NodeShape, Pose};
 use super::law::bounded::turn;
@@ -34,7 +36,7 @@ use super::scalar::{Scalar, length};
 use super::solver::{Solvable, Status};
 use super::state::{ContactMode, ContactRecord, State};
 use super::step::{Turn, Workspace};
-use super::system::{Island, Scheme, System};
+use super::system::{Island, Scheme, Sides, System};
 use nalgebra::Vector3;
 
 /// Sliding speeds up to this part of the largest velocity in a contact problem are round-off.
@@ -170,6 +172,10 @@ impl<S: Solvable> IslandStep<'_, S> {
     fn look(&mut self) {
         let mut seen = 0;
         for &contact in &self.island.contacts {
+            if self.system.contacts[contact].by_features {
+                seen = self.look_for_features(contact, seen);
+                continue;
+            }
             for point in 0..self.system.touching_points(contact) {
                 if seen == self.workspace.touches.len() {
                     self.workspace.touches.push(Touch::blank());
@@ -177,11 +183,49 @@ impl<S: Solvable> IslandStep<'_, S> {
                 self.workspace.touches[seen].look(self.system, self.state, contact, point);
                 seen += usize::from(self.yields(&self.workspace.touches[seen]));
             }
-            let record = &mut self.state.contacts[contact];
-            record.mode = ContactMode::Open;
-            record.slip = S::zero();
+            self.state.contacts[contact].open_up();
         }
         self.workspace.touches.truncate(seen);
+    }
+
+    /// Looks at those features of a contact that may touch within the substep, from the place `seen` on. Returns how many
+    /// are seen then.
+    // Not inlined: steps without such contacts stay short.
+    #[inline(never)]
+    fn look_for_features(&mut self, contact: usize, mut seen: usize) -> usize {
+        let sides = self.system.contacts[contact].sides;
+        let reach = self.reach(sides);
+        let Workspace { touches, .. } = &mut *self.workspace;
+        let (system, state) = (self.system, &*self.state);
+        features_now(system, state, sides, reach, &mut |feature| {
+            if seen == touches.len() {
+                touches.push(Touch::blank());
+            }
+            touches[seen].look(system, state, contact, usize::from(feature));
+            seen += 1;
+        });
+        self.state.contacts[contact].open_up();
+        seen
+    }
+
+    /// No point of a pair comes nearer to the other side within the substep.
+    fn reach(&self, sides: Sides) -> f64 {
+        /// Of features that touch by and by, as a part of the size.
+        const NEAR: f64 = 1e-3;
+        let (node_extent, surface_extent) = self.system.extents(sides);
+        let moved = |node: usize, extent: f64| {
+            let state = &self.state.nodes[node];
+            let spin = self.system.nodes[node]
+                .rotation
+                .map_or(0.0, |rotation| length(&self.state.rotations[rotation].angular_velocity).value());
+            let acceleration = length(&self.workspace.acceleration[node]).value();
+            self.length * (length(&state.velocity).value() + spin * extent + self.length * acceleration)
+        };
+        let mut reach = NEAR * node_extent + 2.0 * moved(sides.node, node_extent);
+        if let Some(body) = self.system.surfaces[sides.surface].body {
+            reach += 2.0 * moved(body, surface_extent);
+        }
+        reach
     }
 
     /// Whether impulses of a contact change any motion; not between two bodies whose motion is prescribed.
@@ -307,7 +351,8 @@ impl<S: Solvable> IslandStep<'_, S> {
     ) -> Orientation<S> {
         let midway = || start.turned(&(mean * (dt * S::from(0.5))));
         match self.system.nodes[node].shape {
-            NodeShape::Points { .. } | NodeShape::Box { .. } | NodeShape::Surface => midway(),
+            NodeShape::Points { .. } | NodeShape::Surface => midway(),
+            NodeShape::Box(_) | NodeShape::Capsule(_) | NodeShape::Cylinder(_) => midway(),
             _ if self.island.linkage.is_some() => midway(),
             NodeShape::Sphere { .. } | NodeShape::Disc { .. } => *start,
         }
@@ -820,14 +865,16 @@ impl<S: Solvable> IslandStep<'_, S> {
         let arm = length(&touch.arm).value();
         let rolling = match (touch.rotation, &self.system.nodes[touch.node].shape) {
             // A point of a body has the velocity that was foreseen, but for what contact has changed on the way.
-            (Some(rotation), NodeShape::Points { .. } | NodeShape::Box { .. }) => {
+            (Some(rotation), shape) if shape.has_points() => {
                 let spin = spin_of(rotation);
                 let acceleration =
                     length(&self.workspace.acceleration[touch.node]).value() + spin * spin * arm;
                 self.length * self.length * spin * acceleration
             }
             // A shape that rolls ends a step with the normal velocity that its turning arm has made.
-            (Some(rotation), NodeShape::Disc { .. }) => self.length * spin_of(rotation).powi(2) * arm,
+            (Some(rotation), NodeShape::Disc { .. } | NodeShape::Cylinder(_)) => {
+                self.length * spin_of(rotation).powi(2) * arm
+            }
             _ => 0.0,
         };
         let tilting = match &touch.carrier {

@@ -9,7 +9,7 @@
 
 use super::flight::{Flight, Turning};
 use super::{IslandStep, Rebound, correction, linked, moreau_jean, slip_end};
-use crate::engine::contact::{Touch, near};
+use crate::engine::contact::{Touch, distance, near};
 use crate::engine::scalar::{Dual, Scalar, length};
 use crate::engine::solver::Solvable;
 use crate::engine::system::{Sides, System};
@@ -176,7 +176,8 @@ fn flight<S: Solvable>(step: &IslandStep<'_, S>, node: usize, dt: S) -> Flight<S
 #[derive(Clone, Copy)]
 struct Approach<S> {
     sides: Sides,
-    point: usize,
+    /// None for the shapes as a whole.
+    point: Option<usize>,
     node: Flight<S>,
     carrier: Option<Flight<S>>,
 }
@@ -193,14 +194,25 @@ impl<S: Scalar> Approach<S> {
 
     fn gap(&self, system: &System, t: S) -> S {
         let carrier = self.carrier.as_ref().map(|flight| flight.pose(t));
-        near(system, &self.node.pose(t), carrier.as_ref(), self.sides, self.point).gap
+        let node = self.node.pose(t);
+        match self.point {
+            None => distance(system, &node, carrier.as_ref(), self.sides),
+            Some(point) => near(system, &node, carrier.as_ref(), self.sides, point).gap,
+        }
     }
 
     /// No gap changes more within `dt`; also how far a side turns at most.
-    fn farthest(&self, touch: &Touch<S>, dt: f64) -> (f64, f64) {
-        let (mut moved, mut turned) = self.node.farthest(length(&touch.arm).value(), dt);
-        if let (Some(flight), Some(carrier)) = (&self.carrier, &touch.carrier) {
-            let reach = length(&carrier.arm).value() + moved;
+    fn farthest(&self, system: &System, touch: &Touch<S>, dt: f64) -> (f64, f64) {
+        let (arm, carrier_arm) = match self.point {
+            None => system.extents(self.sides),
+            Some(_) => {
+                let carrier = touch.carrier.map_or(0.0, |carrier| length(&carrier.arm).value());
+                (length(&touch.arm).value(), carrier)
+            }
+        };
+        let (mut moved, mut turned) = self.node.farthest(arm, dt);
+        if let Some(flight) = &self.carrier {
+            let reach = carrier_arm + moved;
             let (surface_moved, surface_turned) = flight.farthest(reach, dt);
             moved += surface_moved;
             turned += surface_turned;
@@ -217,17 +229,20 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
     const TURN: f64 = 0.1;
     const LOOKS: (f64, f64) = (8.0, 1024.0);
     let system = step.system;
+    // Which feature of shapes that are apart comes first is not known yet.
+    let is_whole = system.contacts[touch.contact].by_features
+        && !step.workspace.active.iter().any(|&index| step.workspace.touches[index].contact == touch.contact);
     let approach = Approach {
         sides: touch.sides(),
-        point: touch.point,
+        point: (!is_whole).then_some(touch.point),
         node: flight(step, touch.node, dt),
         carrier: touch.carrier.map(|carrier| flight(step, carrier.node, dt)),
     };
-    let (moved, turned) = approach.farthest(touch, limit);
+    let (moved, turned) = approach.farthest(system, touch, limit);
     if touch.gap.value() > moved {
         return None;
     }
-    if !touch.flat {
+    if !touch.flat || is_whole {
         return first_touch(system, &approach, limit, moved / limit)
             .map(|root| with_tangent(system, &approach, root));
     }

@@ -1,7 +1,7 @@
 //! Rules of contacts: which pairs an entry stands for, which of them have a gap function, and that none starts closed.
 
 use super::{Named, Side, UNIQUE_NAMES, Validator, WILDCARD, rounded};
-use crate::engine::geometry::touching_points;
+use crate::engine::geometry::meeting;
 use crate::engine::{self, START_PENETRATION_TOLERANCE, Touch, gap};
 use crate::model::assemble::{engine_shape, surface_shape};
 use crate::model::diagnostics::{Problem, nearest};
@@ -59,16 +59,28 @@ impl Shapes<'_> {
                 NodeShape::Sphere { .. } => "sphere",
                 NodeShape::Disc { .. } => "disc",
                 NodeShape::Box { .. } => "box",
+                NodeShape::Capsule { .. } => "capsule",
+                NodeShape::Cylinder { .. } => "cylinder",
                 NodeShape::Points { .. } => "shape of points",
             },
         }
+    }
+
+    /// Whether a pair touches with features that follow from where its shapes are.
+    fn meets_with_features(&self, (node, other): Pair) -> bool {
+        let surface = match other {
+            Other::Surface(surface) => Some(self.surface_shapes[surface]),
+            Other::Node(other) => self.node_shapes[other].as_surface(),
+        };
+        let meeting = surface.and_then(|surface| meeting(&self.node_shapes[node], &surface));
+        matches!(meeting, Some(engine::geometry::Meeting::Features(_)))
     }
 
     /// Whether a node and another node or surface can touch.
     fn meeting(&self, node: usize, other: Named) -> Meeting {
         match other {
             Named::Surface(surface) => {
-                match touching_points(&self.node_shapes[node], &self.surface_shapes[surface]) {
+                match meeting(&self.node_shapes[node], &self.surface_shapes[surface]) {
                     Some(_) => Meeting::Possible((node, Other::Surface(surface))),
                     None => Meeting::Unknown,
                 }
@@ -81,7 +93,7 @@ impl Shapes<'_> {
                     return Meeting::Never;
                 }
                 let touches = |first: usize, second: usize| {
-                    touching_points(&self.node_shapes[first], &self.node_shapes[second].as_surface()?)
+                    meeting(&self.node_shapes[first], &self.node_shapes[second].as_surface()?)
                 };
                 if touches(node, other).is_some() {
                     Meeting::Possible((node, Other::Node(other)))
@@ -241,7 +253,7 @@ impl<'a> Validator<'a> {
                         names[1],
                         shapes.kind(second)
                     ),
-                    "spheres and points touch every shape; discs and boxes touch planes, and boxes touch spheres",
+                    "spheres and points touch every shape, every shape touches planes and spheres, boxes and capsules one another",
                 ),
             },
         };
@@ -344,7 +356,18 @@ impl<'a> Validator<'a> {
             Contact { name, node, other, restitution, mu, friction, normal_stiffness, compliance: None };
         match &entry.compliance {
             None => hard,
-            Some(written) => self.continuous(file, entry, written, hard),
+            Some(written) => {
+                if shapes.meets_with_features((node, other)) {
+                    let message = format!(
+                        "`compliance` is for contacts of fixed points, and `{}` touches `{}` with whichever edges and corners are near",
+                        shapes.nodes[node].name,
+                        shapes.name(other.into())
+                    );
+                    let hint = "leave it out: the contact is hard then";
+                    self.problems.push(Problem::at(written.span(), message).hint(hint));
+                }
+                self.continuous(file, entry, written, hard)
+            }
         }
     }
 
