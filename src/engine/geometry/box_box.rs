@@ -686,6 +686,24 @@ mod tests {
     }
 
     #[test]
+    fn features_of_faces_on_each_other_are_consistent() {
+        let mut numbers = Numbers::new();
+        for _ in 0..300 {
+            let cuboid = |numbers: &mut Numbers| Cuboid { half: Vector3::from_fn(|_, _| numbers.length()) };
+            let pair = Both { first: cuboid(&mut numbers), second: cuboid(&mut numbers) };
+            let offset = [0.7 * numbers.next(), 0.7 * numbers.next(), 0.05 * numbers.next()];
+            let tilt = numbers.vector() * 10_f64.powf(-4.0 + 2.0 * numbers.next());
+            let [first, second] = above(&pair, offset, numbers.next(), &tilt);
+            let frame = numbers.pose();
+            let [first, second] = [first, second].map(|pose| Pose {
+                position: frame.position + frame.orientation.to_world(&pose.position),
+                orientation: frame.orientation.after(&pose.orientation),
+            });
+            poses::consistency_at(&pair, &first, &second, 1.2 * SLIVER, &mut numbers);
+        }
+    }
+
+    #[test]
     fn faces_on_each_other_move_with_their_touching_points() {
         let mut numbers = Numbers::new();
         for _ in 0..1000 {
