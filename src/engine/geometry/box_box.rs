@@ -104,7 +104,11 @@ pub fn features<S: Scalar>(
 ) {
     let boxes = Boxes::new(first, &values(first_pose), second, &values(second_pose));
     let sliver = SLIVER * first.half.min().min(second.half.min());
-    let separations = boxes.separations();
+    let face = boxes.by_face();
+    if face.distance >= reach {
+        return;
+    }
+    let separations = boxes.separations(face);
     if separations.largest(0.0).distance >= reach {
         return;
     }
@@ -204,7 +208,7 @@ pub fn at<S: Scalar>(
 /// The feature whose gap is the signed distance of the boxes.
 pub fn nearest(first: &Cuboid, first_pose: &Pose<f64>, second: &Cuboid, second_pose: &Pose<f64>) -> Feature {
     let boxes = Boxes::new(first, first_pose, second, second_pose);
-    boxes.nearest(&boxes.separations()).feature()
+    boxes.nearest(&boxes.separations(boxes.by_face())).feature()
 }
 
 /// Signed distance of the boxes.
@@ -311,16 +315,22 @@ impl Boxes {
         Separation { distance, normal, origin }
     }
 
-    fn separations(&self) -> Separations {
+    /// The normal of a face that separates most.
+    fn by_face(&self) -> Separation {
         let (first, second) = (&self.first.axes, &self.second.axes);
-        let mut face = self.separation(&first[0], Origin::First(0));
+        let mut best = self.separation(&first[0], Origin::First(0));
         let of_first = (1..3).map(|axis| self.separation(&first[axis], Origin::First(axis)));
         let of_second = (0..3).map(|axis| self.separation(&second[axis], Origin::Second(axis)));
         for next in of_first.chain(of_second) {
-            if next.distance > face.distance {
-                face = next;
+            if next.distance > best.distance {
+                best = next;
             }
         }
+        best
+    }
+
+    fn separations(&self, face: Separation) -> Separations {
+        let (first, second) = (&self.first.axes, &self.second.axes);
         let edges = std::array::from_fn(|pair| {
             let (i, j) = (pair / 3, pair % 3);
             let product = first[i].cross(&second[j]);
@@ -676,6 +686,24 @@ mod tests {
             }
         }
         assert!(counts[3..].iter().all(|&count| count > 0), "{counts:?}");
+    }
+
+    #[test]
+    fn features_of_faces_on_each_other_are_consistent() {
+        let mut numbers = Numbers::new();
+        for _ in 0..300 {
+            let cuboid = |numbers: &mut Numbers| Cuboid { half: Vector3::from_fn(|_, _| numbers.length()) };
+            let pair = Both { first: cuboid(&mut numbers), second: cuboid(&mut numbers) };
+            let offset = [0.7 * numbers.next(), 0.7 * numbers.next(), 0.05 * numbers.next()];
+            let tilt = numbers.vector() * 10_f64.powf(-4.0 + 2.0 * numbers.next());
+            let [first, second] = above(&pair, offset, numbers.next(), &tilt);
+            let frame = numbers.pose();
+            let [first, second] = [first, second].map(|pose| Pose {
+                position: frame.position + frame.orientation.to_world(&pose.position),
+                orientation: frame.orientation.after(&pose.orientation),
+            });
+            poses::consistency_at(&pair, &first, &second, 1.2 * SLIVER, &mut numbers);
+        }
     }
 
     #[test]

@@ -457,45 +457,56 @@ pub fn consistency<P: Pair>(count: usize, slack: f64) {
     let mut numbers = Numbers::new();
     for _ in 0..count {
         let (pair, first, second) = random::<P>(&mut numbers);
-        let gap = pair.gap(&first, &second);
-        for reach in [f64::INFINITY, 0.3, 0.0, -0.1, gap + 1e-9, gap - 1e-9 - slack] {
-            let list = found(&pair, &first, &second, reach);
-            assert_eq!(gap < reach, !list.is_empty(), "gap {gap}, reach {reach}: {list:?}");
-            for (index, (feature, near)) in list.iter().enumerate() {
-                assert!(near.gap < reach);
-                assert!((near.normal.norm() - 1.0).abs() < 1e-14);
-                assert!(list[..index].iter().all(|(other, _)| other != feature));
-                let again = pair.at(*feature, &first, &second);
-                assert_eq!((again.gap, again.normal, again.arm), (near.gap, near.normal, near.arm));
-            }
-            let deepest = list.iter().map(|(_, near)| near.gap).fold(f64::INFINITY, f64::min);
-            assert!(list.is_empty() || deepest <= gap + slack, "deepest {deepest}, gap {gap}");
-            let motion = Motion::random(&mut numbers);
-            let dual = found(&pair, &motion.dual(0, &first), &motion.dual(1, &second), reach);
-            assert!(dual.iter().map(|(feature, _)| feature).eq(list.iter().map(|(feature, _)| feature)));
-
-            let mirrored = P::new(pair.first().mirrored(), pair.second().mirrored());
-            let image = |pose: &Pose<f64>| {
-                let [w, x, y, z] = pose.orientation.wxyz;
-                Pose { position: mirror(&pose.position), orientation: Orientation { wxyz: [w, x, -y, -z] } }
-            };
-            let mut images = found(&mirrored, &image(&first), &image(&second), reach);
-            assert_eq!(images.len(), list.len());
-            for (_, near) in &list {
-                let same = images.iter().position(|(_, other)| {
-                    let (normal, arm) = (mirror(&other.normal), mirror(&other.arm));
-                    (other.gap - near.gap).abs() < 1e-11
-                        && (normal - near.normal).norm() < 1e-9
-                        && (arm - near.arm).norm() < 1e-9
-                });
-                images.swap_remove(same.expect("the mirror has the same feature"));
-            }
-        }
-        let shift = numbers.vector() * 10_f64.powf(-2.0 + 2.0 * numbers.next());
-        let shifted = Pose { position: first.position + shift, ..first };
-        let change = pair.gap(&shifted, &second) - gap;
-        assert!(change.abs() < shift.norm() + 1e-12, "{change} by {}", shift.norm());
+        consistency_at(&pair, &first, &second, slack, &mut numbers);
     }
+}
+
+/// The same for one pair of poses.
+pub fn consistency_at<P: Pair>(
+    pair: &P,
+    first: &Pose<f64>,
+    second: &Pose<f64>,
+    slack: f64,
+    numbers: &mut Numbers,
+) {
+    let gap = pair.gap(first, second);
+    for reach in [f64::INFINITY, 0.3, 0.0, -0.1, gap + 1e-9, gap - 1e-9 - slack] {
+        let list = found(pair, first, second, reach);
+        assert_eq!(gap < reach, !list.is_empty(), "gap {gap}, reach {reach}: {list:?}");
+        for (index, (feature, near)) in list.iter().enumerate() {
+            assert!(near.gap < reach);
+            assert!((near.normal.norm() - 1.0).abs() < 1e-14);
+            assert!(list[..index].iter().all(|(other, _)| other != feature));
+            let again = pair.at(*feature, first, second);
+            assert_eq!((again.gap, again.normal, again.arm), (near.gap, near.normal, near.arm));
+        }
+        let deepest = list.iter().map(|(_, near)| near.gap).fold(f64::INFINITY, f64::min);
+        assert!(list.is_empty() || deepest <= gap + slack, "deepest {deepest}, gap {gap}");
+        let motion = Motion::random(numbers);
+        let dual = found(pair, &motion.dual(0, first), &motion.dual(1, second), reach);
+        assert!(dual.iter().map(|(feature, _)| feature).eq(list.iter().map(|(feature, _)| feature)));
+
+        let mirrored = P::new(pair.first().mirrored(), pair.second().mirrored());
+        let image = |pose: &Pose<f64>| {
+            let [w, x, y, z] = pose.orientation.wxyz;
+            Pose { position: mirror(&pose.position), orientation: Orientation { wxyz: [w, x, -y, -z] } }
+        };
+        let mut images = found(&mirrored, &image(first), &image(second), reach);
+        assert_eq!(images.len(), list.len());
+        for (_, near) in &list {
+            let same = images.iter().position(|(_, other)| {
+                let (normal, arm) = (mirror(&other.normal), mirror(&other.arm));
+                (other.gap - near.gap).abs() < 1e-11
+                    && (normal - near.normal).norm() < 1e-9
+                    && (arm - near.arm).norm() < 1e-9
+            });
+            images.swap_remove(same.expect("the mirror has the same feature"));
+        }
+    }
+    let shift = numbers.vector() * 10_f64.powf(-2.0 + 2.0 * numbers.next());
+    let shifted = Pose { position: first.position + shift, ..*first };
+    let change = pair.gap(&shifted, second) - gap;
+    assert!(change.abs() < shift.norm() + 1e-12, "{change} by {}", shift.norm());
 }
 
 /// Features of solids `scale` times as large, far and near, are the same at that scale: no length is built in.
