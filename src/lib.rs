@@ -14,7 +14,11 @@ pub mod log_categories;
 pub mod master;
 pub mod model;
 #[cfg(feature = "cli")]
+pub mod modelica;
+#[cfg(feature = "cli")]
 pub mod output_file;
+#[cfg(feature = "cli")]
+pub mod output_folder;
 #[cfg(feature = "cli")]
 pub mod package;
 #[cfg(feature = "cli")]

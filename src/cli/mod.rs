@@ -3,6 +3,7 @@
 mod build;
 mod check;
 mod inspect;
+mod modelica;
 mod new;
 mod schema;
 mod simulate;
@@ -30,6 +31,7 @@ enum Command {
     Build(build::Arguments),
     Simulate(simulate::Arguments),
     Inspect(inspect::Arguments),
+    Modelica(modelica::Arguments),
     Schema(schema::Arguments),
     Solve(solve::Arguments),
 }
@@ -42,6 +44,7 @@ pub fn run() -> ExitCode {
         Command::Build(arguments) => build::run(arguments),
         Command::Simulate(arguments) => simulate::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
+        Command::Modelica(arguments) => modelica::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Solve(arguments) => solve::run(arguments),
     };
