@@ -23,4 +23,6 @@ pub mod output_folder;
 pub mod package;
 #[cfg(feature = "cli")]
 pub mod problem_file;
+#[cfg(feature = "cli")]
+pub mod ssp;
 pub mod variables;

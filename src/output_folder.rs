@@ -36,6 +36,18 @@ pub enum FolderError {
     },
 }
 
+impl FolderError {
+    /// What the user can do.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            FolderError::Foreign { .. } | FolderError::NotAFolder(_) => {
+                Some("choose another folder, or remove it first")
+            }
+            FolderError::Io { .. } => None,
+        }
+    }
+}
+
 /// Writes a folder with files at relative paths. One that is there already is replaced if it is empty or if everything
 /// in it was written by this function.
 pub fn write<'a>(

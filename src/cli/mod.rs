@@ -8,11 +8,13 @@ mod new;
 mod schema;
 mod simulate;
 mod solve;
+mod ssp;
 
 use clap::{Parser, Subcommand};
 use contact_fmu::master::FmuError;
 use contact_fmu::master::simulate::SimulationError;
 use contact_fmu::model::diagnostics::ModelFileError;
+use contact_fmu::output_folder::FolderError;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -32,6 +34,7 @@ enum Command {
     Simulate(simulate::Arguments),
     Inspect(inspect::Arguments),
     Modelica(modelica::Arguments),
+    Ssp(ssp::Arguments),
     Schema(schema::Arguments),
     Solve(solve::Arguments),
 }
@@ -45,6 +48,7 @@ pub fn run() -> ExitCode {
         Command::Simulate(arguments) => simulate::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Modelica(arguments) => modelica::run(arguments),
+        Command::Ssp(arguments) => ssp::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Solve(arguments) => solve::run(arguments),
     };
@@ -71,7 +75,9 @@ fn report(error: &anyhow::Error) {
 
 fn hint(error: &anyhow::Error) -> Option<&'static str> {
     let simulation = error.downcast_ref::<SimulationError>().and_then(SimulationError::hint);
-    simulation.or_else(|| error.downcast_ref::<FmuError>().and_then(FmuError::hint))
+    simulation
+        .or_else(|| error.downcast_ref::<FmuError>().and_then(FmuError::hint))
+        .or_else(|| error.downcast_ref::<FolderError>().and_then(FolderError::hint))
 }
 
 /// Prints a line on stderr. There is nobody to tell when that fails.

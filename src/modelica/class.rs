@@ -155,14 +155,14 @@ impl Class {
         let head = group.head();
         match head.causality {
             Causality::Independent => self.output(group, "engine_time", "Time of the last exchange"),
-            Causality::Parameter => self.parameter(group, &identifier(group.name), group.description()),
+            Causality::Parameter => self.parameter(group, &identifier(group.name), &group.description()),
             Causality::Input => self.input(group),
             Causality::Output => {
                 if head.initial == Some(Initial::Exact) {
                     let description = format!("{} at the start", group.description());
                     self.parameter(group, &format!("{}_start", identifier(group.name)), &description);
                 }
-                self.output(group, &identifier(group.name), group.description());
+                self.output(group, &identifier(group.name), &group.description());
             }
         }
     }
@@ -196,7 +196,7 @@ impl Class {
                 let frame = frame(coupling);
                 let name = self.names.take(&identifier(group.name));
                 self.output_lines +=
-                    &format!("  {} \"{}\";\n", group.declaration(&name, &[]), velocity_text(group));
+                    &format!("  {} \"{}\";\n", group.declaration(&name, &[]), escaped(&group.description()));
                 self.equations += &format!("  {name} = der({frame}.r_0);\n");
                 name
             }
@@ -232,7 +232,7 @@ impl Class {
         let condition = switch.as_ref().map_or_else(String::new, |switch| format!(" if {switch}"));
         self.connectors += &format!(
             "  Modelica.Blocks.Interfaces.RealInput {name}{size}({unit}){condition} \"{}\" {};\n",
-            escaped(group.description()),
+            escaped(&group.description()),
             placement(-120, -100 - 40 * self.signals, 20)
         );
         self.signals += 1;
@@ -310,10 +310,6 @@ impl Class {
             ],
         )
     }
-}
-
-fn velocity_text(group: &Group) -> String {
-    escaped(group.description().trim_end_matches(", given by the master"))
 }
 
 fn placement(x: i32, y: i32, half: i32) -> String {

@@ -42,10 +42,17 @@ impl<'a> Group<'a> {
         self.first..self.first + self.rows.len()
     }
 
-    /// Description without the name of the component at its end.
-    pub fn description(&self) -> &'a str {
+    /// Description without the name of the component at its end, in words of Modelica.
+    pub fn description(&self) -> String {
         let text = self.head().description.as_str();
-        if self.is_vector() { text.rsplit_once(", ").map_or(text, |(text, _)| text) } else { text }
+        let text =
+            if self.is_vector() { text.rsplit_once(", ").map_or(text, |(text, _)| text) } else { text };
+        text.replace(", given by the master", "")
+            .replace(
+                " for the master to apply and hold over its next step",
+                ", world components, held over the period",
+            )
+            .replace("the master applies", "the model applies")
     }
 
     /// What it belongs to: a node, surface, contact, spring or joint; none for the engine's own.

@@ -41,6 +41,6 @@ equation
 <table border=\"1\" cellspacing=\"0\" cellpadding=\"2\">
 <tr><th>Frame</th><th>Carries</th><th>Position in the model file</th></tr>
 {{frame_table}}</table>
-<p>Positions, gaps and energies are those at the last exchange; forces, impulses and counts belong to the present period.</p>
+<p>Positions, velocities, gaps, lengths and angles are those at the last exchange. Forces, impulses, energies and counts belong to the present period.</p>
 </html>"));
 end {{class}};

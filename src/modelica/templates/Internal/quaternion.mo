@@ -1,5 +1,5 @@
 within {{package}}.Internal;
-function quaternion "Unit quaternion w x y z from body to world"
+pure function quaternion "Unit quaternion w x y z from body to world"
   extends Modelica.Icons.Function;
   input Real T[3, 3] "Takes vectors from world to body, as in Modelica.Mechanics.MultiBody.Frames.Orientation";
   output Real q[4](each unit = "1") "The quaternion; its sign means nothing";
