@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// Write a system structure package (SSP 1.0) of a model file and FMUs of other tools.
 ///
-/// Inputs are connected to outputs of other FMUs that have the same name, type and unit; what is left becomes a connector
-/// of the system. The same model and FMUs give the same bytes.
+/// Inputs are connected to outputs of other FMUs that have the same name, type and unit; what is left becomes a
+/// connector of the system. The same model and FMUs give the same bytes.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  contact-fmu ssp ball.toml\n  contact-fmu ssp ball.toml --with vehicle.fmu -o system.ssp\n  contact-fmu ssp ball.toml --with vehicle.fmu --connect 'vehicle.z=ball.ball.r[3]' --connect 'ball.ball.f[3]=vehicle.force'"

@@ -1,7 +1,7 @@
 //! Which outputs go to which inputs.
 //!
-//! An input is connected to the output of the same name of another FMU, if there is exactly one, both have the same type
-//! and their units do not differ. Connections that the user asks for come first, whatever the names. What is left is a
+//! An input is connected to the output of the same name of another FMU, if there is exactly one, both have the same
+//! type and their units do not differ. Connections that the user asks for come first, whatever the names. What is left is a
 //! connector of the system: under its own name, or `COMPONENT.NAME` where FMUs share that name.
 
 use super::units::base_unit;

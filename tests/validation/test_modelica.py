@@ -50,7 +50,8 @@ class Package:
             name: numbers.replace(" ", "")
             for name, numbers in re.findall(r"constant Integer (\w+)References\[:\] = \{(.*?)\}", text)
         }
-        values = dict(re.findall(r"  parameter [\w.]+ (\w+)(?:\[\d+\])?(?:\([^=]*=[^)]*\))? = (\S.*?) \"", text))
+        declared = r"  parameter [\w.]+ (\w+)(?:\[\d+\])?(?:\([^=]*=[^)]*\))? = (\S.*?) \""
+        values = dict(re.findall(declared, text))
         (given,) = re.findall(r"    cat\(1, (.*)\),\n    inputReferences", text)
         parameters = [values[name.strip("{}")].strip("{}").replace(" ", "") for name in given.split(", ")]
         (guid,) = re.findall(r"\"(\{[-0-9a-f]{36}\})\"", text)
@@ -273,6 +274,36 @@ def modifier(symbol, name):
             return getattr(value, "value", value)
 
 
+def compile_fault(package, text, model):
+    """Why rumoca does not compile a model that uses the package, with names of the Modelica Standard Library."""
+    session = rumoca.Session(roots=[str(FIXTURES / "Modelica.mo"), str(package)])
+    with pytest.raises(rumoca.CompileError) as error:
+        session.loads(text, model=model)
+    return str(error.value)
+
+
+# Beyond the names: this compiler knows no external objects.
+NO_EXTERNAL_OBJECTS = "Internal.Engine.engine` has unsupported type `Engine`"
+# It looks for a package where the text names it.
+USE = "model Use {} used; Modelica.Units.SI.Time other; end Use;"
+
+
+def test_every_name_means_something(packages, tmp_path):
+    for package in vars(packages).values():
+        folder = package.folder
+        kind = "ContactNode" if (folder / "ContactNode.mo").exists() else "ContactSystem"
+        for used in [kind, "Examples.PendulumOnFloor"]:
+            fault = compile_fault(folder, USE.format(f"{folder.name}.{used}"), "Use")
+            assert NO_EXTERNAL_OBJECTS in fault
+    broken = shutil.copytree(packages.ball.folder, tmp_path / "Ball")
+    for right, wrong in [("frame_a.R, ball_f)", "frame_a.R, ball_g)"), ("frame_a.r_0, ball_v", "frame_a.r, ball_v")]:
+        text = (packages.ball.folder / "ContactNode.mo").read_text()
+        assert right in text
+        (broken / "ContactNode.mo").write_text(text.replace(right, wrong))
+        fault = compile_fault(broken, USE.format("Ball.ContactNode"), "Use")
+        assert "unresolved component reference" in fault
+
+
 def errors_in(text):
     return [entry for entry in rumoca.validate_source(text) if entry.level == "error"]
 
@@ -332,7 +363,8 @@ def test_names_and_units_are_those_of_the_fmu(packages):
         seen = 0
         for variable in read_model_description(fmu).modelVariables:
             base = variable.name.split("[")[0].replace(".", "_")
-            if variable.causality == "independent" or (variable.causality == "input" and base.endswith(("_r", "_q", "_w"))):
+            from_frame = variable.causality == "input" and base.endswith(("_r", "_q", "_w"))
+            if variable.causality == "independent" or from_frame:
                 continue
             symbol = symbols[base]
             assert symbol.comment, base
@@ -364,7 +396,9 @@ def test_every_variable_has_one_equation(packages):
                     assert left.count(f"{symbol.name}.f") == left.count(f"{symbol.name}.t") == 1
                 elif symbol.name in ("states", "results", "counts"):
                     assert len(re.findall(rf"\b{symbol.name}\b[,)]", body)) == 1
-                elif not {"parameter", "constant"} & set(symbol.prefixes) and not kind.endswith(("RealInput", "Engine")):
+                elif kind.endswith(("RealInput", "Engine")) or {"parameter", "constant"} & set(symbol.prefixes):
+                    assert left.count(symbol.name) == 0
+                else:
                     assert left.count(symbol.name) == 1, symbol.name
 
 
@@ -377,6 +411,7 @@ def test_frames_of_nodes_and_surfaces_that_move(packages):
         assert f"  {frame}.f = -Frames.resolve2({frame}.R, {body}_f);\n" in text
     assert "  frame_ball.t = zeros(3);\n" in text
     assert "  frame_top.t = -Frames.resolve2(frame_top.R, top_t);\n" in text
-    assert "frame_top.r_0, top_v, Couplings.Internal.quaternion(frame_top.R.T), Frames.angularVelocity1(frame_top.R)" in text
+    turned = "Couplings.Internal.quaternion(frame_top.R.T), Frames.angularVelocity1(frame_top.R)"
+    assert f"frame_top.r_0, top_v, {turned}, top_f_ext_in, top_t_ext_in" in text
     assert type_of(symbols["owned_r"]) == "SI.Length" and "parameter" in symbols["owned_r_start"].prefixes
 
