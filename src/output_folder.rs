@@ -56,7 +56,9 @@ pub fn write<'a>(
 ) -> Result<(), FolderError> {
     check(folder)?;
     let failed = |source| FolderError::Io { folder: folder.to_owned(), source };
-    let parent = match folder.parent() {
+    // Through a link the folder is written, not the link replaced.
+    let place = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let parent = match place.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
@@ -68,7 +70,7 @@ pub fn write<'a>(
             kind => io::Error::new(kind, format!("no folder can be made in {}: {kind}", parent.display())),
         })
     })?;
-    fill(&aside, files).and_then(|new| exchange(&aside, &new, folder)).map_err(failed)
+    fill(&aside, files).and_then(|new| exchange(&aside, &new, &place)).map_err(failed)
 }
 
 /// Writes the files to a new folder inside `aside`, which is private to its user.

@@ -130,6 +130,26 @@ fn a_package_is_replaced_and_nothing_else() {
     assert_eq!(entries(folder.path()), ["File", "Pack"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_stays_and_folders_are_readable_to_others() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join("elsewhere")).unwrap();
+    symlink("elsewhere", folder.path().join("Pack")).unwrap();
+    for _ in 0..2 {
+        succeed(folder.path(), &["modelica", &ball(), "-o", "Pack"]);
+        assert!(fs::symlink_metadata(folder.path().join("Pack")).unwrap().is_symlink());
+        assert!(folder.path().join("elsewhere/package.mo").exists());
+    }
+    fs::create_dir(folder.path().join("usual")).unwrap();
+    fs::write(folder.path().join("usual/file"), "").unwrap();
+    let mode = |name: &str| fs::metadata(folder.path().join(name)).unwrap().permissions().mode();
+    assert_eq!(mode("Pack"), mode("usual"));
+    assert_eq!(mode("Pack/package.mo"), mode("usual/file"));
+    assert_eq!(entries(folder.path()), ["Pack", "elsewhere", "usual"]);
+}
+
 #[test]
 fn the_folder_names_the_package() {
     let folder = TempDir::new().unwrap();
