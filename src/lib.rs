@@ -14,9 +14,15 @@ pub mod log_categories;
 pub mod master;
 pub mod model;
 #[cfg(feature = "cli")]
+pub mod modelica;
+#[cfg(feature = "cli")]
 pub mod output_file;
+#[cfg(feature = "cli")]
+pub mod output_folder;
 #[cfg(feature = "cli")]
 pub mod package;
 #[cfg(feature = "cli")]
 pub mod problem_file;
+#[cfg(feature = "cli")]
+pub mod ssp;
 pub mod variables;
