@@ -84,7 +84,9 @@ fn neither_do_events_of_model_exchange() {
     {
         let fmu = Fmu::new(&model);
         let block = Slave::block_started(&fmu);
-        (1..10).for_each(|k| drop(block.event(f64::from(k) * 1e-3)));
+        for k in 1..10 {
+            block.event(f64::from(k) * 1e-3);
+        }
         let mut state = block.save();
         let (input, outputs) = (fmu.reference(input), fmu.reals());
         let mut values = vec![0.0; outputs.len()];
