@@ -29,9 +29,6 @@ const ENERGY_EXCESS_OF_LINKS: f64 = 2.0;
 /// ...where bodies at rest count as if they had fallen for so many steps.
 const FALLING_STEPS: f64 = 10.0;
 
-const OTHER_COUPLINGS: &str =
-    "take a smaller communication step, or coupling = \"compliant\" or \"owned\" in the model";
-
 /// What was told of one coupling.
 #[derive(Clone, Debug)]
 pub struct CouplingLog {
@@ -162,7 +159,8 @@ impl CouplingLog {
                 logger,
                 after,
                 format_args!(
-                    "the body does not respond as expected, so impulses are no longer shaped and the mass is no longer learnt: {OTHER_COUPLINGS}"
+                    "the body does not respond as expected, so impulses are no longer shaped and the mass is no longer learnt: {}",
+                    self.other_couplings()
                 ),
             );
         } else if is.shaping && !was.shaping {
@@ -194,7 +192,11 @@ impl CouplingLog {
             self.warn(
                 logger,
                 after,
-                format_args!("the coupling has added {} J of energy: {OTHER_COUPLINGS}", is.energy_excess),
+                format_args!(
+                    "the coupling has added {} J of energy: {}",
+                    is.energy_excess,
+                    self.other_couplings()
+                ),
             );
         }
     }
@@ -242,6 +244,18 @@ impl CouplingLog {
                 state,
                 format_args!("responds like {mass:.4} kg, the model says {expected} kg: set {name}.mass"),
             ),
+        }
+    }
+
+    /// What to do about a coupling that does not work well.
+    fn other_couplings(&self) -> &'static str {
+        match self.interface {
+            Interface::CoSimulation => {
+                "take a smaller communication step, or coupling = \"compliant\" or \"owned\" in the model"
+            }
+            Interface::ModelExchange => {
+                "set a smaller engine.sample, or coupling = \"compliant\" or \"owned\" in the model"
+            }
         }
     }
 

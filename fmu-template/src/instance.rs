@@ -96,7 +96,7 @@ impl Instance {
         };
         let variables = variables::table(model);
         let coupling_logs = CouplingLog::of_all(model, &system, &initial, interface);
-        let held_force_logs = HeldForceLog::of_all(model, &system);
+        let held_force_logs = HeldForceLog::of_all(model, &system, interface);
         Instance {
             logger,
             guid,

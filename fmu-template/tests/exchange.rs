@@ -4,7 +4,7 @@
 mod common;
 
 use common::*;
-use contact_fmu::model::{Coupling, Latency, Model};
+use contact_fmu::model::{Coupling, Latency, Model, Surface, SurfaceShape};
 use contact_fmu::variables::{Causality, Kind};
 use std::ptr::null_mut;
 
@@ -639,6 +639,50 @@ fn wrong_pointers_and_counts_are_refused() {
         assert_eq!(room, [7.0]);
         assert_eq!(fmi2GetDerivatives(c, null_mut(), 0), fmi2OK);
     }
+}
+
+#[test]
+fn an_inexact_contact_solution_is_a_warning() {
+    let mut model = bouncing_ball();
+    let slope = 0.5_f64.sqrt();
+    let floor = model.surfaces[0].clone();
+    model.surfaces = [-slope, slope]
+        .map(|x| Surface { shape: SurfaceShape::Plane { normal: [x, 0.0, slope] }, ..floor.clone() })
+        .to_vec();
+    model.contacts.push(model.contacts[0].clone());
+    model.contacts[1].surface = 1;
+    model.nodes[0].position = [0.0, 0.0, 0.2 / slope];
+    model.nodes[0].velocity = [0.3, 0.2, -1.0];
+    (model.engine.max_iterations, model.engine.tolerance) = (1, 1e-300);
+    let fmu = Fmu::new(&model);
+    let block = Slave::block_at_event(&fmu);
+    let (status, info) = block.new_discrete_states();
+    assert_eq!((status, info.nextEventTime), (fmi2Warning, STEP));
+    block.expect_log(fmi2Warning, &["fmi2NewDiscreteStates", "the step to 0.001 s", "1e-300"]);
+    assert_eq!(block.enter_continuous_time_mode(), fmi2OK, "told already");
+    let block = Slave::block_at_event(&fmu);
+    assert_eq!(block.enter_continuous_time_mode(), fmi2Warning);
+    block.expect_log(fmi2Warning, &["fmi2EnterContinuousTimeMode", "1e-300"]);
+}
+
+/// The spring of an importer on a node that the FMU owns, held over windows that are too long for it.
+#[test]
+fn a_held_spring_is_warned_of_with_what_helps_here() {
+    let fmu = Fmu::new(&drifting_ball());
+    let block = Slave::block(&fmu);
+    assert_eq!(block.set("engine.sample", 0.01), fmi2OK);
+    block.set_up(0.0);
+    assert_eq!(block.exit_initialization(), fmi2OK);
+    assert_eq!(block.enter_continuous_time_mode(), fmi2OK);
+    let mut time = 0.01;
+    for _ in 0..40 {
+        assert_eq!(block.set("ball.f_ext[3]", 1e4 * (1.1 - block.get("ball.r[3]"))), fmi2OK);
+        time = block.event(time);
+    }
+    let lines = block.log();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].message.contains("ball.f_ext grows without end"), "{lines:?}");
+    assert!(lines[0].message.contains("set a smaller engine.sample"), "{lines:?}");
 }
 
 /// Contacts that change are logged once for each window, however often its step is made.
