@@ -1,4 +1,4 @@
-//! contact-fmu packages a nonsmooth contact engine as an FMI 2.0 co-simulation FMU.
+//! contact-fmu packages a nonsmooth contact engine as an FMI 2.0 FMU for co-simulation and model exchange.
 //!
 //! Two flows: `model.toml -> Model -> variable table -> modelDescription.xml + library -> .fmu`
 //! ([`model`], [`variables`], `description`, `package`) and `doStep -> substeps -> contact problem -> outputs`

@@ -42,6 +42,14 @@ pub struct Model {
     pub joints: Vec<Joint>,
 }
 
+impl Model {
+    /// Whether the start of a step is all that the model needs to know of it, so that it can be sampled. Iterative nodes
+    /// look at its end.
+    pub fn can_be_sampled(&self) -> bool {
+        self.nodes.iter().all(|node| node.coupling != Coupling::Iterative)
+    }
+}
+
 /// Default experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Experiment {

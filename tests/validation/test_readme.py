@@ -181,6 +181,22 @@ def test_ssp_page_runs(tmp_path, monkeypatch):
     assert (tmp_path / "fall.ssp").exists()
 
 
+def test_model_exchange_page_runs(tmp_path, monkeypatch):
+    for name in ("bouncing_ball", "coupled_ball"):
+        contact_fmu("build", ROOT / "models" / name / "model.toml", cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    names = run_python("docs/model-exchange.md")
+    names["block"].terminate()
+    names["block"].freeInstance()
+    result, heights = names["result"], np.array(names["heights"])
+    flying = result["time"] < 3.4
+    assert np.abs(result["ball.r[3]"] - 0.2 - ball_height(result["time"]))[flying].max() < 1e-9
+    times = 1e-3 * np.arange(1, 5001)
+    away = (times > 0.41) & (times < 1.03)
+    assert np.abs(heights - 0.2 - ball_height(times))[away].max() < 1e-9
+    assert len(heights) == 5000 and abs(heights[-1] - 0.2) < 1e-9
+
+
 def test_links_lead_somewhere():
     for page in ["README.md", *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/*.md"))]:
         text = (ROOT / page).read_text()
