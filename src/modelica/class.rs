@@ -155,6 +155,10 @@ impl Class {
         let head = group.head();
         match head.causality {
             Causality::Independent => self.output(group, "engine_time", "Time of the last exchange"),
+            // The model has it for its own events.
+            Causality::Parameter if head.slot == Slot::EngineSample => {
+                self.parameters.give(group, "samplePeriod".to_owned());
+            }
             Causality::Parameter => self.parameter(group, &identifier(group.name), &group.description()),
             Causality::Input => self.input(group),
             Causality::Output => {
