@@ -1,4 +1,4 @@
-//! contact-fmu packages a nonsmooth contact engine as an FMI 2.0 co-simulation FMU.
+//! contact-fmu packages a nonsmooth contact engine as an FMI 2.0 FMU for co-simulation and model exchange.
 //!
 //! Two flows: `model.toml -> Model -> variable table -> modelDescription.xml + library -> .fmu`
 //! ([`model`], [`variables`], `description`, `package`) and `doStep -> substeps -> contact problem -> outputs`
@@ -14,9 +14,15 @@ pub mod log_categories;
 pub mod master;
 pub mod model;
 #[cfg(feature = "cli")]
+pub mod modelica;
+#[cfg(feature = "cli")]
 pub mod output_file;
+#[cfg(feature = "cli")]
+pub mod output_folder;
 #[cfg(feature = "cli")]
 pub mod package;
 #[cfg(feature = "cli")]
 pub mod problem_file;
+#[cfg(feature = "cli")]
+pub mod ssp;
 pub mod variables;

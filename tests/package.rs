@@ -243,6 +243,23 @@ fn build_leaves_devices_in_place_and_files_readable_to_others() {
 }
 
 #[test]
+fn inspect_and_the_documentation_tell_of_both_interfaces() {
+    let folder = TempDir::new().unwrap();
+    succeed(folder.path(), &["build", model_path("bouncing_ball").to_str().unwrap()]);
+    let text = succeed(folder.path(), &["inspect", "bouncing_ball.fmu"]);
+    for part in
+        ["co-simulation bouncing_ball", "exchange      bouncing_ball", "completedIntegratorStepNotNeeded"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let page = String::from_utf8(contents(&fmu("bouncing_ball"), "documentation/index.html")).unwrap();
+    assert!(
+        page.contains("<h2>Model exchange</h2>")
+            && page.contains("a time event every <code>engine.sample</code>")
+    );
+}
+
+#[test]
 fn wrong_usage_is_exit_code_2() {
     let folder = TempDir::new().unwrap();
     for arguments in

@@ -106,7 +106,7 @@ pub struct fmi2CallbackFunctions {
 /// Result of an event iteration in model exchange.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-#[allow(non_snake_case, missing_docs, reason = "as in the C headers; not used in co-simulation")]
+#[allow(non_snake_case, missing_docs, reason = "as in the C headers")]
 pub struct fmi2EventInfo {
     pub newDiscreteStatesNeeded: fmi2Boolean,
     pub terminateSimulation: fmi2Boolean,

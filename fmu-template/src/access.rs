@@ -33,6 +33,18 @@ struct Value<'a> {
     slot: Slot,
     system: &'a System,
     state: &'a State<f64>,
+    /// Time as the importer knows it.
+    time: f64,
+}
+
+impl Value<'_> {
+    #[inline]
+    fn real(&self) -> f64 {
+        match self.slot {
+            Slot::Time => self.time,
+            slot => variables::get_real(slot, self.system, self.state),
+        }
+    }
 }
 
 /// Type of a variable.
@@ -57,7 +69,13 @@ impl Access {
         let before_start = Mode::Instantiated.bit() | Mode::Initialization.bit();
         let settable = match (variable.causality, variable.variability, variable.initial) {
             (Causality::Input, ..) | (Causality::Parameter, Variability::Tunable, _) => {
-                before_start | Mode::Step.bit()
+                let whenever = before_start | Mode::Step.bit() | Mode::Event.bit();
+                // Inputs follow the importer's continuous states.
+                if variable.causality == Causality::Input {
+                    whenever | Mode::ContinuousTime.bit()
+                } else {
+                    whenever
+                }
             }
             (Causality::Parameter, ..) | (Causality::Output, _, Some(Initial::Exact)) => before_start,
             (Causality::Output | Causality::Independent, ..) => 0,
@@ -105,9 +123,19 @@ impl Instance {
         let &Access { slot, is_output, .. } = self.find(reference, data_type)?;
         if is_output && self.run.mode == Mode::Initialization && !self.system.couplings.is_empty() {
             self.find_start_outputs()?;
-            return Ok(Value { slot, system: &self.system, state: &self.undo });
+            return Ok(Value { slot, system: &self.system, state: &self.undo, time: self.undo.time });
         }
-        Ok(Value { slot, system: &self.system, state: &self.run.state })
+        if slot.is_force_for_master() {
+            self.settle()?;
+        }
+        let run = &self.run;
+        let state = if run.is_sampled() && is_output && !slot.is_force_for_master() {
+            &run.before
+        } else {
+            &run.state
+        };
+        let time = run.sampling.map_or(state.time, |sampling| sampling.time);
+        Ok(Value { slot, system: &self.system, state, time })
     }
 
     /// Name and value reference, for messages.
@@ -139,7 +167,7 @@ impl Instance {
             format!(
                 "{name} cannot be set while the instance is {}, only while it is: {}",
                 self.run.mode,
-                mode_names(access.settable)
+                mode_names(access.settable, self.run.interface())
             )
         })
     }
@@ -164,8 +192,7 @@ pub unsafe fn get_real(
     let (references, values) =
         unsafe { (arguments::input(references, count, "vr")?, arguments::output(values, count, "value")?) };
     for (&reference, value) in references.iter().zip(values) {
-        let Value { slot, system, state } = instance.find_value(reference, DataType::Real)?;
-        value.write(variables::get_real(slot, system, state));
+        value.write(instance.find_value(reference, DataType::Real)?.real());
     }
     OK
 }
@@ -210,6 +237,9 @@ pub unsafe fn set_real(
         }
     }
     instance.has_start_outputs = false;
+    if let Some(sampling) = &mut instance.run.sampling {
+        sampling.stale = true;
+    }
     for (&reference, &value) in references.iter().zip(values) {
         let slot = instance.access[reference as usize].slot;
         if !variables::set_real(slot, &mut instance.run.state, value) {

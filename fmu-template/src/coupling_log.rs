@@ -5,6 +5,7 @@
 
 use crate::abi::fmi2Status;
 use crate::instance::Instance;
+use crate::lifecycle::Interface;
 use crate::logger::{Category, Logger};
 use contact_fmu::engine::{CouplingMode, Motion, State, System};
 use contact_fmu::model::Model;
@@ -28,9 +29,6 @@ const ENERGY_EXCESS_OF_LINKS: f64 = 2.0;
 /// ...where bodies at rest count as if they had fallen for so many steps.
 const FALLING_STEPS: f64 = 10.0;
 
-const OTHER_COUPLINGS: &str =
-    "take a smaller communication step, or coupling = \"compliant\" or \"owned\" in the model";
-
 /// What was told of one coupling.
 #[derive(Clone, Debug)]
 pub struct CouplingLog {
@@ -38,6 +36,7 @@ pub struct CouplingLog {
     node: usize,
     /// Name of the body.
     name: String,
+    interface: Interface,
     /// The mass that was told last.
     mass: f64,
     /// Steps in a row with a large response error.
@@ -80,7 +79,12 @@ impl EnergyAlarm {
 
 impl CouplingLog {
     /// One for each coupling that is diagnosed: of a body that responds, to a master that does not repeat steps.
-    pub fn of_all(model: &Model, system: &System, state: &State<f64>) -> Vec<CouplingLog> {
+    pub fn of_all(
+        model: &Model,
+        system: &System,
+        state: &State<f64>,
+        interface: Interface,
+    ) -> Vec<CouplingLog> {
         let names: Vec<&str> = model.body_names().collect();
         let couplings = system.couplings.iter().enumerate();
         couplings
@@ -91,6 +95,7 @@ impl CouplingLog {
                 coupling: index,
                 node: coupling.node,
                 name: names[coupling.node].to_owned(),
+                interface,
                 mass: 0.0,
                 steps_off: 0,
                 given: state.couplings[index].given,
@@ -129,22 +134,33 @@ impl CouplingLog {
             [before, after].map(|state| state.couplings[self.coupling].memory.latency.doubted);
         if is_doubted && !was_doubted {
             let given = after.couplings[self.coupling].memory.latency.windows;
-            self.warn(
-                logger,
-                after,
-                format_args!(
-                    "the model says latency = {given}, but {}: leave latency out of the model, or set it to {}",
-                    latency_text(1 - given),
-                    1 - given
+            let truth = latency_text(1 - given);
+            match self.interface {
+                Interface::CoSimulation => self.warn(
+                    logger,
+                    after,
+                    format_args!(
+                        "the model says latency = {given}, but {truth}: leave latency out of the model, or set it to {}",
+                        1 - given
+                    ),
                 ),
-            );
+                Interface::ModelExchange => self.warn(
+                    logger,
+                    after,
+                    format_args!(
+                        "{truth}: connect {}.f to the body without a delay, in model exchange it is there when its window begins",
+                        self.name
+                    ),
+                ),
+            }
         }
         if was.shaping && !is.shaping {
             self.warn(
                 logger,
                 after,
                 format_args!(
-                    "the body does not respond as expected, so impulses are no longer shaped and the mass is no longer learnt: {OTHER_COUPLINGS}"
+                    "the body does not respond as expected, so impulses are no longer shaped and the mass is no longer learnt: {}",
+                    self.other_couplings()
                 ),
             );
         } else if is.shaping && !was.shaping {
@@ -176,7 +192,11 @@ impl CouplingLog {
             self.warn(
                 logger,
                 after,
-                format_args!("the coupling has added {} J of energy: {OTHER_COUPLINGS}", is.energy_excess),
+                format_args!(
+                    "the coupling has added {} J of energy: {}",
+                    is.energy_excess,
+                    self.other_couplings()
+                ),
             );
         }
     }
@@ -224,6 +244,18 @@ impl CouplingLog {
                 state,
                 format_args!("responds like {mass:.4} kg, the model says {expected} kg: set {name}.mass"),
             ),
+        }
+    }
+
+    /// What to do about a coupling that does not work well.
+    fn other_couplings(&self) -> &'static str {
+        match self.interface {
+            Interface::CoSimulation => {
+                "take a smaller communication step, or coupling = \"compliant\" or \"owned\" in the model"
+            }
+            Interface::ModelExchange => {
+                "set a smaller engine.sample, or coupling = \"compliant\" or \"owned\" in the model"
+            }
         }
     }
 

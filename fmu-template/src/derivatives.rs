@@ -15,7 +15,8 @@ use contact_fmu::variables::{self, Causality, Slot, Variability};
 ///
 /// After a step it is the derivative of that step's outputs with respect to the inputs and parameters that the
 /// step used; what was set since does not count. Before the first step, it is the derivative of the outputs at the
-/// start.
+/// start. In model exchange it is that of the outputs at the instant of a time event, and zero between events, where
+/// outputs are held.
 ///
 /// # Safety
 /// The arrays are null or have `unknown_count` and `known_count` entries.
@@ -54,14 +55,21 @@ pub unsafe fn directional(
         })
         .collect::<Result<Vec<(Slot, f64)>, Refusal>>()?;
 
+    instance.settle()?;
     let (system, run) = (&instance.system, &instance.run);
     if run.mode == Mode::Initialization {
         check_given(system, &run.state).map_err(|fault| instance.wrong_given(fault))?;
     }
+    if run.is_sampled() && !instance.is_at_event() {
+        for sensitivity in sensitivities {
+            sensitivity.write(0.0);
+        }
+        return OK;
+    }
     let duration = run.state.step.duration;
     let before = if run.mode == Mode::Initialization { &run.state } else { &*run.before };
     let seed = |state: &mut State<Dual>| {
-        for (slot, seed) in directions {
+        for &(slot, seed) in &directions {
             let Dual { value, tangent } = variables::get_real(slot, system, state);
             variables::set_real(slot, state, Dual { value, tangent: tangent + seed });
         }
@@ -69,10 +77,16 @@ pub unsafe fn directional(
     let end = if duration > 0.0 {
         differentiate(system, before, duration, seed).map_err(|error| Refusal::discard(error.to_string()))?
     } else {
-        differentiate_start(system, before, instance.first_step, seed)
+        differentiate_start(system, before, before.parameters.sample, seed)
     };
+    let start = run.is_sampled().then(|| {
+        let mut start = before.map(Dual::from);
+        seed(&mut start);
+        start
+    });
     for (slot, sensitivity) in outputs.into_iter().zip(sensitivities) {
-        sensitivity.write(variables::get_real(slot, system, &end).tangent);
+        let state = start.as_ref().filter(|_| !slot.is_force_for_master()).unwrap_or(&end);
+        sensitivity.write(variables::get_real(slot, system, state).tangent);
     }
     OK
 }

@@ -21,8 +21,9 @@ use crate::coupling_log::CouplingLog;
 use crate::guard::{Answer, OK, Refusal};
 use crate::held_force_log::HeldForceLog;
 use crate::instance::Instance;
+use crate::lifecycle::Function;
 use crate::logger::Category;
-use contact_fmu::engine::{self, Quality, State};
+use contact_fmu::engine::{self, Quality, State, StepError, System, Workspace};
 use contact_fmu::variables::{self, Slot};
 
 /// Allowed difference between the master's time and ours, relative to the time.
@@ -45,28 +46,45 @@ pub fn do_step(
     }
     let run = &mut instance.run;
     State::clone_from(&mut instance.undo, &run.state);
-    engine::scale_given(&mut run.state);
-    match engine::advance(&instance.system, &mut run.state, &mut instance.workspace, step) {
+    match self::step(&instance.system, &mut run.state, &mut instance.workspace, step) {
         Ok(quality) => {
             run.state.time = point + step;
             variables::clear_input_derivatives(&mut run.state);
             std::mem::swap(&mut run.before, &mut instance.undo);
-            if !instance.coupling_logs.is_empty() {
-                CouplingLog::report(instance);
-            }
-            HeldForceLog::report(instance);
-            if instance.logger.wants(Category::Events) {
-                log_events(instance);
-            }
+            report(instance);
             match quality {
                 Quality::Solved => OK,
-                Quality::Inaccurate => Ok(warn_inaccurate(instance)),
+                Quality::Inaccurate => Ok(warn_inaccurate(instance, Function::fmi2DoStep)),
             }
         }
         Err(error) => {
             std::mem::swap(&mut run.state, &mut *instance.undo);
             Err(Refusal::discard(format!("{error} (step of {step} s from {point} s; nothing was changed)")))
         }
+    }
+}
+
+/// The step itself, from the inputs in `state`, which is not to be used after an error.
+#[inline]
+pub fn step(
+    system: &System,
+    state: &mut State<f64>,
+    workspace: &mut Workspace<f64>,
+    duration: f64,
+) -> Result<Quality, StepError> {
+    engine::scale_given(state);
+    engine::advance(system, state, workspace, duration)
+}
+
+/// Tells what is worth telling of the last step.
+#[inline]
+pub fn report(instance: &mut Instance) {
+    if !instance.coupling_logs.is_empty() {
+        CouplingLog::report(instance);
+    }
+    HeldForceLog::report(instance);
+    if instance.logger.wants(Category::Events) {
+        log_events(instance);
     }
 }
 
@@ -92,11 +110,15 @@ fn check_arguments(time: f64, point: f64, step: f64) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Tells that the last step was made less exactly than asked.
 #[cold]
-fn warn_inaccurate(instance: &Instance) -> fmi2Status {
+pub fn warn_inaccurate(instance: &Instance, function: Function) -> fmi2Status {
     let message = format!(
-        "fmi2DoStep: a contact problem of the step to {} s was solved to a residual of {:e} only, the tolerance is {:e}",
-        instance.run.state.time, instance.run.state.step.residual, instance.system.settings.solver.tolerance
+        "{}: a contact problem of the step to {} s was solved to a residual of {:e} only, the tolerance is {:e}",
+        function.name(),
+        instance.run.state.time,
+        instance.run.state.step.residual,
+        instance.system.settings.solver.tolerance
     );
     instance.logger.log(fmi2Status::fmi2Warning, Category::Warning, &message);
     fmi2Status::fmi2Warning

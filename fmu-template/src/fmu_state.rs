@@ -66,6 +66,7 @@ pub unsafe fn set(instance: &mut Instance, state: fmi2FMUstate) -> Answer {
     // SAFETY: as promised by the caller.
     let saved = unsafe { SavedState::find(state)? };
     check_guid(instance, &saved.guid)?;
+    check_interface(instance, &saved.run)?;
     instance.run.copy_from(&saved.run);
     instance.has_start_outputs = false;
     OK
@@ -149,7 +150,7 @@ pub unsafe fn deserialize(
 }
 
 const BYTES_MAGIC: &[u8; 8] = b"CFMUSTAT";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 fn encode(saved: &SavedState) -> Vec<u8> {
     let payload = postcard::to_stdvec(&saved.run).expect("a state holds only plain data");
@@ -190,7 +191,11 @@ fn decode(instance: &Instance, bytes: &[u8]) -> Result<Run, Refusal> {
     }
     let (run, rest) = postcard::take_from_bytes::<Run>(payload).map_err(|_| damaged())?;
     let fits = instance.initial.same_size(&run.state) && instance.initial.same_size(&run.before);
-    if fits && rest.is_empty() { Ok(run) } else { Err(damaged()) }
+    if !(fits && rest.is_empty()) {
+        return Err(damaged());
+    }
+    check_interface(instance, &run)?;
+    Ok(run)
 }
 
 fn damaged() -> Refusal {
@@ -205,6 +210,14 @@ fn check_guid(instance: &Instance, guid: &str) -> Result<(), Refusal> {
         "the saved state belongs to the model with GUID {guid}, this is {}",
         instance.guid
     )))
+}
+
+fn check_interface(instance: &Instance, run: &Run) -> Result<(), Refusal> {
+    let [saved, this] = [run.interface(), instance.run.interface()];
+    if saved == this {
+        return Ok(());
+    }
+    Err(Refusal::error(format!("the saved state belongs to an instance for {saved}, this one is for {this}")))
 }
 
 struct Reader<'a> {

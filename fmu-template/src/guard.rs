@@ -3,7 +3,7 @@
 
 use crate::abi::{fmi2Component, fmi2Status};
 use crate::instance::Instance;
-use crate::lifecycle::{Function, Mode, mode_names};
+use crate::lifecycle::{Function, Interface, Mode, mode_names};
 use crate::logger::{Category, Logger};
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -132,8 +132,11 @@ fn run(
     function: Function,
     body: impl FnOnce(&mut Instance) -> Answer,
 ) -> fmi2Status {
-    let answer = if function.allowed() & instance.run.mode.bit() == 0 {
-        Err(wrong_mode(function, instance.run.mode))
+    let interface = instance.run.interface();
+    let answer = if function.interface().is_some_and(|of| of != interface) {
+        Err(wrong_interface(interface))
+    } else if function.allowed() & instance.run.mode.bit() == 0 {
+        Err(wrong_mode(function, instance.run.mode, interface))
     } else {
         catch_unwind(AssertUnwindSafe(|| body(instance))).unwrap_or_else(|panic| {
             instance.run.mode = Mode::Failed;
@@ -151,10 +154,19 @@ fn run(
 }
 
 #[cold]
-fn wrong_mode(function: Function, mode: Mode) -> Refusal {
+fn wrong_interface(interface: Interface) -> Refusal {
+    let other = match interface {
+        Interface::CoSimulation => Interface::ModelExchange,
+        Interface::ModelExchange => Interface::CoSimulation,
+    };
+    Refusal::error(format!("for {other} only, and the instance was made for {interface}"))
+}
+
+#[cold]
+fn wrong_mode(function: Function, mode: Mode, interface: Interface) -> Refusal {
     Refusal::error(format!(
         "not allowed while the instance is {mode}, only while it is: {}",
-        mode_names(function.allowed())
+        mode_names(function.allowed(), interface)
     ))
 }
 

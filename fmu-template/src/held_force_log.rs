@@ -3,6 +3,7 @@
 
 use crate::coupling_log::{ENERGY_EXCESS, EnergyAlarm, warn};
 use crate::instance::Instance;
+use crate::lifecycle::Interface;
 use crate::logger::Logger;
 use contact_fmu::engine::{Finding, HeldForce, State, System};
 use contact_fmu::model::Model;
@@ -13,22 +14,34 @@ pub struct HeldForceLog {
     force: HeldForce,
     /// Name of the body.
     name: String,
+    /// What to do about it.
+    cures: &'static str,
     alarm: EnergyAlarm,
     /// Whether growth was told.
     told_growth: bool,
 }
 
-const CURES: &str = "give it with its derivative, take a smaller communication step, or move the spring into the FMU by coupling = \"compliant\" in the model";
+fn cures(interface: Interface) -> &'static str {
+    match interface {
+        Interface::CoSimulation => {
+            "give it with its derivative, take a smaller communication step, or move the spring into the FMU by coupling = \"compliant\" in the model"
+        }
+        Interface::ModelExchange => {
+            "set a smaller engine.sample, or move the spring into the FMU by coupling = \"compliant\" in the model"
+        }
+    }
+}
 
 impl HeldForceLog {
     /// One for each body that the FMU moves.
-    pub fn of_all(model: &Model, system: &System) -> Vec<HeldForceLog> {
+    pub fn of_all(model: &Model, system: &System, interface: Interface) -> Vec<HeldForceLog> {
         let bodies = system.nodes.iter().zip(model.body_names()).enumerate();
         bodies
             .filter(|(_, (node, _))| node.coupling.is_none())
             .map(|(index, (_, name))| HeldForceLog {
                 force: HeldForce::on(index),
                 name: name.to_owned(),
+                cures: cures(interface),
                 alarm: EnergyAlarm::new(),
                 told_growth: false,
             })
@@ -57,14 +70,14 @@ impl HeldForceLog {
 
     #[cold]
     fn tell(&mut self, found: Finding, state: &State<f64>, logger: &Logger) {
-        let (name, node) = (&self.name, self.force.node());
+        let (name, cures, node) = (&self.name, self.cures, self.force.node());
         match found {
             Finding::Follows(added) => {
                 let speed = state.nodes[node].velocity.norm();
                 let mass = state.parameters.mass[node];
                 if self.alarm.rings(added, ENERGY_EXCESS, mass, speed, state) {
                     let text = format_args!(
-                        "{name}.f_ext follows the body like a spring, and held over steps it has added {added} J of energy: {CURES}"
+                        "{name}.f_ext follows the body like a spring, and held over steps it has added {added} J of energy: {cures}"
                     );
                     warn(name, logger, state, text);
                 }
@@ -72,7 +85,7 @@ impl HeldForceLog {
             Finding::Grows if !self.told_growth => {
                 self.told_growth = true;
                 let text = format_args!(
-                    "{name}.f_ext grows without end, like the force of a spring that is held over steps too long for it; if it is one, {CURES}"
+                    "{name}.f_ext grows without end, like the force of a spring that is held over steps too long for it; if it is one, {cures}"
                 );
                 warn(name, logger, state, text);
             }

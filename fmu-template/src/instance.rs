@@ -1,14 +1,15 @@
 //! One instance of the FMU: the model, where the simulation is, and how fmi2Instantiate makes it.
 
 use crate::abi::{
-    fmi2Boolean, fmi2CallbackFunctions, fmi2CoSimulation, fmi2Component, fmi2False, fmi2Status, fmi2String,
-    fmi2Type,
+    fmi2Boolean, fmi2CallbackFunctions, fmi2CoSimulation, fmi2Component, fmi2False, fmi2ModelExchange,
+    fmi2Status, fmi2String, fmi2Type,
 };
 use crate::access::Access;
 use crate::coupling_log::CouplingLog;
+use crate::exchange::Sampling;
 use crate::guard::{Handle, Refusal, panic_text};
 use crate::held_force_log::HeldForceLog;
-use crate::lifecycle::Mode;
+use crate::lifecycle::{Interface, Mode};
 use crate::logger::{Category, Logger};
 use crate::{arguments, resources};
 use contact_fmu::engine::{self, GivenFault, State, System, Workspace};
@@ -33,8 +34,6 @@ pub struct Instance {
     pub system: System,
     /// What fmi2Reset goes back to.
     pub initial: State<f64>,
-    /// Length of the first step that is expected: that of the default experiment.
-    pub first_step: f64,
     /// Where the simulation is.
     pub run: Run,
     /// The state before a step that is under way, and in initialization mode [its outputs](Self::find_start_outputs).
@@ -59,6 +58,8 @@ pub struct Run {
     pub state: State<f64>,
     /// The same before the last step, with the inputs and parameters that the step used.
     pub before: Box<State<f64>>,
+    /// Events of model exchange; none in co-simulation.
+    pub sampling: Option<Sampling>,
 }
 
 impl Run {
@@ -67,16 +68,35 @@ impl Run {
         self.mode = other.mode;
         self.state.clone_from(&other.state);
         self.before.clone_from(&other.before);
+        self.sampling = other.sampling;
+    }
+
+    /// What the instance was made for.
+    pub fn interface(&self) -> Interface {
+        if self.sampling.is_some() { Interface::ModelExchange } else { Interface::CoSimulation }
+    }
+
+    /// Whether outputs are those of a sampled block: in model exchange after initialization.
+    pub fn is_sampled(&self) -> bool {
+        self.sampling.is_some() && !matches!(self.mode, Mode::Instantiated | Mode::Initialization)
     }
 }
 
 impl Instance {
     /// A fresh instance of a model.
-    pub fn new(model: &Model, guid: String, logger: Arc<Logger>) -> Instance {
-        let (system, initial) = model.assemble();
+    pub fn new(model: &Model, guid: String, interface: Interface, logger: Arc<Logger>) -> Instance {
+        let (mut system, mut initial) = model.assemble();
+        let sampling = match interface {
+            Interface::CoSimulation => None,
+            Interface::ModelExchange => {
+                // Forces are there when their window begins, whatever the model says of co-simulation.
+                engine::set_latency(&mut system, &mut initial, 0);
+                Some(Sampling::new())
+            }
+        };
         let variables = variables::table(model);
-        let coupling_logs = CouplingLog::of_all(model, &system, &initial);
-        let held_force_logs = HeldForceLog::of_all(model, &system);
+        let coupling_logs = CouplingLog::of_all(model, &system, &initial, interface);
+        let held_force_logs = HeldForceLog::of_all(model, &system, interface);
         Instance {
             logger,
             guid,
@@ -84,12 +104,16 @@ impl Instance {
             variables,
             workspace: Workspace::new(&system),
             system,
-            run: Run { mode: Mode::Instantiated, state: initial.clone(), before: Box::new(initial.clone()) },
+            run: Run {
+                mode: Mode::Instantiated,
+                state: initial.clone(),
+                before: Box::new(initial.clone()),
+                sampling,
+            },
             undo: Box::new(initial.clone()),
             has_start_outputs: false,
             coupling_logs,
             held_force_logs,
-            first_step: model.experiment.step,
             initial,
         }
     }
@@ -101,7 +125,8 @@ impl Instance {
             engine::check_given(&self.system, &self.run.state).map_err(|fault| self.wrong_given(fault))?;
             State::clone_from(&mut self.undo, &self.run.state);
             engine::take_given_motion(&self.system, &mut self.undo);
-            engine::couple_initially(&self.system, &mut self.undo, self.first_step);
+            let first_step = self.run.state.parameters.sample;
+            engine::couple_initially(&self.system, &mut self.undo, first_step);
             self.has_start_outputs = true;
         }
         Ok(())
@@ -157,9 +182,15 @@ fn create(
     location: Option<&CStr>,
     logger: &Arc<Logger>,
 ) -> Result<Instance, String> {
-    if fmu_type != fmi2CoSimulation {
-        return Err("this FMU is for co-simulation only".to_owned());
-    }
+    let interface = match fmu_type {
+        _ if fmu_type == fmi2ModelExchange => Interface::ModelExchange,
+        _ if fmu_type == fmi2CoSimulation => Interface::CoSimulation,
+        _ => {
+            return Err(format!(
+                "fmuType is {fmu_type}: it must be fmi2ModelExchange (0) or fmi2CoSimulation (1)"
+            ));
+        }
+    };
     let given = guid.ok_or("fmuGUID is NULL")?.to_string_lossy();
     let (model, guid) = resources::read_model(location)?;
     if given != guid {
@@ -167,7 +198,13 @@ fn create(
             "fmuGUID is {given} but the model in the resources folder has {guid}: modelDescription.xml and resources are not from the same FMU"
         ));
     }
-    Ok(Instance::new(&model, guid, Arc::clone(logger)))
+    if interface == Interface::ModelExchange && !model.can_be_sampled() {
+        return Err(
+            "the model has nodes with iterative = true, which work by repeated steps: this FMU is for co-simulation only"
+                .to_owned(),
+        );
+    }
+    Ok(Instance::new(&model, guid, interface, Arc::clone(logger)))
 }
 
 #[cfg(test)]
@@ -251,6 +288,7 @@ pub mod tests {
             springs: Vec::new(),
             joints: Vec::new(),
         };
-        Instance::new(&model, String::new(), Arc::new(Logger::new(Some(&callbacks), c"test", debug)))
+        let logger = Arc::new(Logger::new(Some(&callbacks), c"test", debug));
+        Instance::new(&model, String::new(), Interface::CoSimulation, logger)
     }
 }

@@ -1,4 +1,5 @@
-//! The library packed into every FMU: the FMI 2.0 C interface for co-simulation over the contact engine.
+//! The library packed into every FMU: the FMI 2.0 C interface for co-simulation and model exchange over the contact
+//! engine.
 //!
 //! Every exported function is one line below. Those that work on an instance go through [`guard`], which
 //! turns wrong pointers, wrong modes and panics into fmi2Error; the table of modes is in [`lifecycle`].
@@ -8,7 +9,7 @@
 //! values cannot be used, fmi2Warning for a step that was made less exactly than asked. Each comes with a log
 //! line. After fmi2Error and fmi2Discard the instance is as before the call, except after an internal error
 //! (a panic): then it is failed and can only be read, reset, restored or freed. fmi2DoStep has its own
-//! [table](do_step).
+//! [table](do_step); what model exchange means here is in [`exchange`].
 
 pub mod abi;
 mod access;
@@ -16,6 +17,7 @@ mod arguments;
 mod coupling_log;
 mod derivatives;
 mod do_step;
+mod exchange;
 mod fmu_state;
 mod guard;
 mod held_force_log;
@@ -108,8 +110,6 @@ pub unsafe extern "C" fn fmi2FreeInstance(component: fmi2Component) {
 
 const NO_OUTPUT_DERIVATIVES: &str = "this FMU gives no output derivatives (maxOutputDerivativeOrder is 0)";
 const NOT_ASYNCHRONOUS: &str = "steps of this FMU are never pending, so there is none to cancel";
-const CO_SIMULATION_ONLY: &str =
-    "this FMU is for co-simulation only, and this function is for model exchange";
 
 type References = *const fmi2ValueReference;
 
@@ -157,19 +157,21 @@ on_instance! {
     fmi2GetIntegerStatus(kind: fmi2StatusKind, _value: *mut fmi2Integer) => |_, kind, _| status::get_absent(kind);
     fmi2GetBooleanStatus(kind: fmi2StatusKind, value: *mut fmi2Boolean) => status::get_boolean;
     fmi2GetStringStatus(kind: fmi2StatusKind, _value: *mut fmi2String) => |_, kind, _| status::get_absent(kind);
+
+    fmi2EnterEventMode() => exchange::enter_event_mode;
+    fmi2NewDiscreteStates(info: *mut fmi2EventInfo) => exchange::new_discrete_states;
+    fmi2EnterContinuousTimeMode() => exchange::enter_continuous_time_mode;
+    fmi2CompletedIntegratorStep(no_set_state_prior: fmi2Boolean, enter_event_mode: *mut fmi2Boolean,
+                                terminate: *mut fmi2Boolean) => exchange::completed_integrator_step;
+    fmi2SetTime(time: fmi2Real) => exchange::set_time;
+    fmi2SetContinuousStates(_x: *const fmi2Real, n: usize) => |_, _, n| exchange::no_states(n);
+    fmi2GetDerivatives(_derivatives: *mut fmi2Real, n: usize) => |_, _, n| exchange::no_states(n);
+    fmi2GetEventIndicators(_indicators: *mut fmi2Real, n: usize) => |_, _, n| exchange::no_indicators(n);
+    fmi2GetContinuousStates(_x: *mut fmi2Real, n: usize) => |_, _, n| exchange::no_states(n);
+    fmi2GetNominalsOfContinuousStates(_nominals: *mut fmi2Real, n: usize) => |_, _, n| exchange::no_states(n);
 }
 
 refused! {
     fmi2GetRealOutputDerivatives(References, usize, *const fmi2Integer, *mut fmi2Real) => NO_OUTPUT_DERIVATIVES;
     fmi2CancelStep() => NOT_ASYNCHRONOUS;
-    fmi2EnterEventMode() => CO_SIMULATION_ONLY;
-    fmi2NewDiscreteStates(*mut fmi2EventInfo) => CO_SIMULATION_ONLY;
-    fmi2EnterContinuousTimeMode() => CO_SIMULATION_ONLY;
-    fmi2CompletedIntegratorStep(fmi2Boolean, *mut fmi2Boolean, *mut fmi2Boolean) => CO_SIMULATION_ONLY;
-    fmi2SetTime(fmi2Real) => CO_SIMULATION_ONLY;
-    fmi2SetContinuousStates(*const fmi2Real, usize) => CO_SIMULATION_ONLY;
-    fmi2GetDerivatives(*mut fmi2Real, usize) => CO_SIMULATION_ONLY;
-    fmi2GetEventIndicators(*mut fmi2Real, usize) => CO_SIMULATION_ONLY;
-    fmi2GetContinuousStates(*mut fmi2Real, usize) => CO_SIMULATION_ONLY;
-    fmi2GetNominalsOfContinuousStates(*mut fmi2Real, usize) => CO_SIMULATION_ONLY;
 }

@@ -1,13 +1,15 @@
 //! Modes of an instance, which function is allowed in which of them, and the functions that change the mode.
 //!
-//! The table is that of the FMI 2.0 standard, section 4.2.4, with these readings of it:
+//! The table is that of the FMI 2.0 standard, sections 3.2.3 and 4.2.4, with these readings of it:
 //! a step that returned fmi2Discard leaves the instance as it was, so it stays in step mode (the standard's
 //! *stepFailed* never lasts); a step is never pending, so *stepInProgress* and *stepCanceled* do not exist;
-//! [`Mode::Failed`] is the standard's *error*, where status queries are allowed too.
+//! [`Mode::Failed`] is the standard's *error*, where status queries are allowed too; fmi2SetTime is taken before
+//! initialization as well, because OpenModelica's importer calls it there.
 //! Which variables may be set in which mode is in [`crate::access`].
 
 use crate::abi::{fmi2Boolean, fmi2False, fmi2Real};
 use crate::coupling_log::CouplingLog;
+use crate::exchange::{self, Sampling};
 use crate::guard::{Answer, OK, Refusal};
 use crate::held_force_log::HeldForceLog;
 use crate::instance::Instance;
@@ -29,14 +31,52 @@ pub enum Mode {
     Terminated,
     /// After an internal error.
     Failed,
+    /// Model exchange: between fmi2ExitInitializationMode or fmi2EnterEventMode and fmi2EnterContinuousTimeMode.
+    Event,
+    /// Model exchange: after fmi2EnterContinuousTimeMode.
+    ContinuousTime,
+}
+
+/// What an instance was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interface {
+    /// Steps by fmi2DoStep.
+    CoSimulation,
+    /// Events at times that the FMU names.
+    ModelExchange,
+}
+
+impl fmt::Display for Interface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Interface::CoSimulation => "co-simulation",
+            Interface::ModelExchange => "model exchange",
+        })
+    }
 }
 
 /// A set of modes.
 pub type Modes = u8;
 
 impl Mode {
-    const ALL: [Mode; 5] =
-        [Mode::Instantiated, Mode::Initialization, Mode::Step, Mode::Terminated, Mode::Failed];
+    const ALL: [Mode; 7] = [
+        Mode::Instantiated,
+        Mode::Initialization,
+        Mode::Step,
+        Mode::Event,
+        Mode::ContinuousTime,
+        Mode::Terminated,
+        Mode::Failed,
+    ];
+
+    /// Whether an instance for `interface` can be in this mode.
+    const fn is_of(self, interface: Interface) -> bool {
+        match self {
+            Mode::Step => matches!(interface, Interface::CoSimulation),
+            Mode::Event | Mode::ContinuousTime => matches!(interface, Interface::ModelExchange),
+            _ => true,
+        }
+    }
 
     /// The set of this mode alone.
     pub const fn bit(self) -> Modes {
@@ -52,27 +92,38 @@ impl fmt::Display for Mode {
             Mode::Step => "in step mode",
             Mode::Terminated => "terminated",
             Mode::Failed => "failed",
+            Mode::Event => "in event mode",
+            Mode::ContinuousTime => "in continuous-time mode",
         })
     }
 }
 
-/// Names of a set of modes.
-pub fn mode_names(modes: Modes) -> String {
-    let names: Vec<String> =
-        Mode::ALL.iter().filter(|mode| mode.bit() & modes != 0).map(Mode::to_string).collect();
+/// Names of a set of modes, of those that an instance for `interface` can be in.
+pub fn mode_names(modes: Modes, interface: Interface) -> String {
+    let names: Vec<String> = Mode::ALL
+        .iter()
+        .filter(|mode| mode.bit() & modes != 0 && mode.is_of(interface))
+        .map(Mode::to_string)
+        .collect();
     names.join(", ")
 }
 
 const I: Modes = Mode::Instantiated.bit();
 const N: Modes = Mode::Initialization.bit();
 const S: Modes = Mode::Step.bit();
+const E: Modes = Mode::Event.bit();
+const C: Modes = Mode::ContinuousTime.bit();
 const T: Modes = Mode::Terminated.bit();
 const F: Modes = Mode::Failed.bit();
 /// For functions that answer with an error of their own that says why.
 const ALWAYS_REFUSED: Modes = I | N | S | T | F;
 
+const BOTH: Option<Interface> = None;
+const COSI: Option<Interface> = Some(Interface::CoSimulation);
+const EXCH: Option<Interface> = Some(Interface::ModelExchange);
+
 macro_rules! functions {
-    ($($name:ident: $modes:expr,)*) => {
+    ($($name:ident: $interface:ident, $modes:expr;)*) => {
         /// A function of the interface that works on an instance.
         #[allow(
             non_camel_case_types,
@@ -93,52 +144,57 @@ macro_rules! functions {
             pub const fn allowed(self) -> Modes {
                 match self { $(Function::$name => $modes,)* }
             }
+
+            /// The interface that it belongs to; none stands for both.
+            pub const fn interface(self) -> Option<Interface> {
+                match self { $(Function::$name => $interface,)* }
+            }
         }
     };
 }
 
 functions! {
-    fmi2SetDebugLogging:               I | N | S | T | F,
-    fmi2FreeInstance:                  I | N | S | T | F,
-    fmi2SetupExperiment:               I,
-    fmi2EnterInitializationMode:       I,
-    fmi2ExitInitializationMode:            N,
-    fmi2Terminate:                             S,
-    fmi2Reset:                         I | N | S | T | F,
-    fmi2GetReal:                           N | S | T | F,
-    fmi2GetInteger:                        N | S | T | F,
-    fmi2GetBoolean:                        N | S | T | F,
-    fmi2GetString:                         N | S | T | F,
-    fmi2SetReal:                       I | N | S,
-    fmi2SetInteger:                    I | N | S,
-    fmi2SetBoolean:                    I | N | S,
-    fmi2SetString:                     I | N | S,
-    fmi2GetFMUstate:                   I | N | S | T | F,
-    fmi2SetFMUstate:                   I | N | S | T | F,
-    fmi2FreeFMUstate:                  I | N | S | T | F,
-    fmi2SerializedFMUstateSize:        I | N | S | T | F,
-    fmi2SerializeFMUstate:             I | N | S | T | F,
-    fmi2DeSerializeFMUstate:           I | N | S | T | F,
-    fmi2GetDirectionalDerivative:          N | S | T | F,
-    fmi2SetRealInputDerivatives:       I | N | S,
-    fmi2GetRealOutputDerivatives:      ALWAYS_REFUSED,
-    fmi2DoStep:                                S,
-    fmi2CancelStep:                    ALWAYS_REFUSED,
-    fmi2GetStatus:                             S | T | F,
-    fmi2GetRealStatus:                         S | T | F,
-    fmi2GetIntegerStatus:                      S | T | F,
-    fmi2GetBooleanStatus:                      S | T | F,
-    fmi2GetStringStatus:                       S | T | F,
-    fmi2EnterEventMode:                ALWAYS_REFUSED,
-    fmi2NewDiscreteStates:             ALWAYS_REFUSED,
-    fmi2EnterContinuousTimeMode:       ALWAYS_REFUSED,
-    fmi2CompletedIntegratorStep:       ALWAYS_REFUSED,
-    fmi2SetTime:                       ALWAYS_REFUSED,
-    fmi2SetContinuousStates:           ALWAYS_REFUSED,
-    fmi2GetDerivatives:                ALWAYS_REFUSED,
-    fmi2GetEventIndicators:            ALWAYS_REFUSED,
-    fmi2GetContinuousStates:           ALWAYS_REFUSED,
-    fmi2GetNominalsOfContinuousStates: ALWAYS_REFUSED,
+    fmi2SetDebugLogging:               BOTH, I | N | S | E | C | T | F;
+    fmi2FreeInstance:                  BOTH, I | N | S | E | C | T | F;
+    fmi2SetupExperiment:               BOTH, I;
+    fmi2EnterInitializationMode:       BOTH, I;
+    fmi2ExitInitializationMode:        BOTH,     N;
+    fmi2Terminate:                     BOTH,         S | E | C;
+    fmi2Reset:                         BOTH, I | N | S | E | C | T | F;
+    fmi2GetReal:                       BOTH,     N | S | E | C | T | F;
+    fmi2GetInteger:                    BOTH,     N | S | E | C | T | F;
+    fmi2GetBoolean:                    BOTH,     N | S | E | C | T | F;
+    fmi2GetString:                     BOTH,     N | S | E | C | T | F;
+    fmi2SetReal:                       BOTH, I | N | S | E | C;
+    fmi2SetInteger:                    BOTH, I | N | S | E;
+    fmi2SetBoolean:                    BOTH, I | N | S | E;
+    fmi2SetString:                     BOTH, I | N | S | E;
+    fmi2GetFMUstate:                   BOTH, I | N | S | E | C | T | F;
+    fmi2SetFMUstate:                   BOTH, I | N | S | E | C | T | F;
+    fmi2FreeFMUstate:                  BOTH, I | N | S | E | C | T | F;
+    fmi2SerializedFMUstateSize:        BOTH, I | N | S | E | C | T | F;
+    fmi2SerializeFMUstate:             BOTH, I | N | S | E | C | T | F;
+    fmi2DeSerializeFMUstate:           BOTH, I | N | S | E | C | T | F;
+    fmi2GetDirectionalDerivative:      BOTH,     N | S | E | C | T | F;
+    fmi2SetRealInputDerivatives:       COSI, I | N | S;
+    fmi2GetRealOutputDerivatives:      COSI, ALWAYS_REFUSED;
+    fmi2DoStep:                        COSI,         S;
+    fmi2CancelStep:                    COSI, ALWAYS_REFUSED;
+    fmi2GetStatus:                     COSI,         S         | T | F;
+    fmi2GetRealStatus:                 COSI,         S         | T | F;
+    fmi2GetIntegerStatus:              COSI,         S         | T | F;
+    fmi2GetBooleanStatus:              COSI,         S         | T | F;
+    fmi2GetStringStatus:               COSI,         S         | T | F;
+    fmi2EnterEventMode:                EXCH,             E | C;
+    fmi2NewDiscreteStates:             EXCH,             E;
+    fmi2EnterContinuousTimeMode:       EXCH,             E;
+    fmi2CompletedIntegratorStep:       EXCH,                 C;
+    fmi2SetTime:                       EXCH, I         | E | C;
+    fmi2SetContinuousStates:           EXCH,                 C;
+    fmi2GetDerivatives:                EXCH,             E | C | T | F;
+    fmi2GetEventIndicators:            EXCH,     N     | E | C | T | F;
+    fmi2GetContinuousStates:           EXCH,     N     | E | C | T | F;
+    fmi2GetNominalsOfContinuousStates: EXCH, I         | E | C | T | F;
 }
 
 /// Takes the start time. The tolerance is for variable-step integrators and so does not apply; the stop time
@@ -158,6 +214,9 @@ pub fn setup_experiment(
         return Err(Refusal::error(format!("stopTime {stop} is before startTime {start}")));
     }
     instance.run.state.time = start;
+    if let Some(sampling) = &mut instance.run.sampling {
+        sampling.begin_at(start);
+    }
     OK
 }
 
@@ -168,18 +227,22 @@ pub fn enter_initialization(instance: &mut Instance) -> Answer {
     OK
 }
 
-/// Initialization to step mode, unless a node starts inside a surface or with an impossible orientation.
+/// Initialization to step mode or the first event, unless a node starts inside a surface or with an impossible orientation.
 pub fn exit_initialization(instance: &mut Instance) -> Answer {
     instance.has_start_outputs = false;
     State::clone_from(&mut instance.undo, &instance.run.state);
     engine::check_start(&instance.system, &mut instance.undo)
         .map_err(|fault| wrong_start(instance, fault))?;
     State::clone_from(&mut instance.run.before, &instance.undo);
-    engine::couple_initially(&instance.system, &mut instance.undo, instance.first_step);
+    let first_step = instance.undo.parameters.sample;
+    engine::couple_initially(&instance.system, &mut instance.undo, first_step);
     std::mem::swap(&mut instance.run.state, &mut *instance.undo);
     CouplingLog::start(instance);
     HeldForceLog::start(instance);
-    instance.run.mode = Mode::Step;
+    match instance.run.interface() {
+        Interface::CoSimulation => instance.run.mode = Mode::Step,
+        Interface::ModelExchange => exchange::start(instance),
+    }
     OK
 }
 
@@ -203,7 +266,7 @@ fn wrong_start(instance: &Instance, fault: StartFault) -> Refusal {
     }
 }
 
-/// Step mode to terminated.
+/// Step, event or continuous-time mode to terminated.
 pub fn terminate(instance: &mut Instance) -> Answer {
     instance.run.mode = Mode::Terminated;
     OK
@@ -213,6 +276,7 @@ pub fn terminate(instance: &mut Instance) -> Answer {
 pub fn reset(instance: &mut Instance) -> Answer {
     instance.run.state.clone_from(&instance.initial);
     State::clone_from(&mut instance.run.before, &instance.initial);
+    instance.run.sampling = instance.run.sampling.map(|_| Sampling::new());
     instance.run.mode = Mode::Instantiated;
     OK
 }

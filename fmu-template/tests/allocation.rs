@@ -77,6 +77,37 @@ fn neither_do_rigid_bodies() {
     steps_without_allocation(&model, "wheel.t_ext[1]");
 }
 
+#[test]
+fn neither_do_events_of_model_exchange() {
+    for (model, input) in
+        [(bouncing_ball(), "ball.f_ext[1]"), (coupled_ball(), "ball.v[1]"), (wheel(), "wheel.t_ext[1]")]
+    {
+        let fmu = Fmu::new(&model);
+        let block = Slave::block_started(&fmu);
+        for k in 1..10 {
+            block.event(f64::from(k) * 1e-3);
+        }
+        let mut state = block.save();
+        let (input, outputs) = (fmu.reference(input), fmu.reals());
+        let mut values = vec![0.0; outputs.len()];
+        let before = COUNT.get();
+        for k in 10..2000 {
+            block.event(f64::from(k) * 1e-3);
+            // SAFETY: a live instance, arrays of the lengths given.
+            let statuses = unsafe {
+                [
+                    fmi2SetReal(block.component, &input, 1, &(-1e-3 * f64::from(k))),
+                    fmi2GetReal(block.component, outputs.as_ptr(), outputs.len(), values.as_mut_ptr()),
+                    fmi2GetFMUstate(block.component, &mut state),
+                ]
+            };
+            assert_eq!(statuses, [fmi2OK; 3]);
+        }
+        assert_eq!(COUNT.get() - before, 0);
+        block.free_state(state);
+    }
+}
+
 fn steps_without_allocation(model: &Model, input: &str) {
     let fmu = Fmu::new(model);
     let slave = Slave::started(&fmu);

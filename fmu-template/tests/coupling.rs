@@ -441,3 +441,20 @@ fn derivatives_at_the_start_are_those_of_the_engine() {
     assert_eq!(slave.exit_initialization(), fmi2OK);
     expect();
 }
+
+/// The first force is made for a step of the length that the parameter says: the same impulse in each.
+#[test]
+fn the_first_force_is_for_the_step_that_is_expected() {
+    let fmu = Fmu::new(&coupled_ball());
+    let impulses = [1e-3, 2e-3, 5e-3].map(|step| {
+        let slave = Slave::initializing(&fmu);
+        for (name, value) in [("engine.sample", step), ("ball.r[3]", 0.2005), ("ball.v[3]", -4.0)] {
+            assert_eq!(slave.set(name, value), fmi2OK);
+        }
+        slave.get("ball.f[3]") * step
+    });
+    let exact = 2.0 * 1.8 * (16.0 + 2.0 * 10.0 * 5e-4_f64).sqrt();
+    for impulse in impulses {
+        assert!((impulse - exact).abs() < 1e-9, "{impulses:?} {exact}");
+    }
+}

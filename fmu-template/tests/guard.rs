@@ -15,6 +15,11 @@ fn null_and_foreign_instances_are_errors() {
             assert_eq!(fmi2GetReal(component, &0, 1, &mut 0.0), fmi2Error);
             assert_eq!(fmi2Reset(component), fmi2Error);
             assert_eq!(fmi2SetTime(component, 0.0), fmi2Error);
+            assert_eq!(fmi2EnterEventMode(component), fmi2Error);
+            assert_eq!(fmi2NewDiscreteStates(component, null_mut()), fmi2Error);
+            assert_eq!(fmi2EnterContinuousTimeMode(component), fmi2Error);
+            assert_eq!(fmi2CompletedIntegratorStep(component, 1, &mut 0, &mut 0), fmi2Error);
+            assert_eq!(fmi2GetDerivatives(component, null_mut(), 0), fmi2Error);
             assert_eq!(fmi2FreeFMUstate(component, &mut null_mut()), fmi2Error);
             fmi2FreeInstance(component);
         }
@@ -28,6 +33,8 @@ fn an_instance_can_be_freed_in_every_mode() {
     drop(Slave::instantiated(&fmu));
     drop(Slave::initializing(&fmu));
     drop(Slave::started(&fmu));
+    drop(Slave::block_at_event(&fmu));
+    drop(Slave::block_started(&fmu));
     let slave = Slave::started(&fmu);
     assert_eq!(slave.terminate(), fmi2OK);
     drop(slave);

@@ -74,8 +74,12 @@ fn wrong_arguments_are_refused() {
         assert!(message.contains(reason), "{message}");
     };
     refused(None, fmi2CoSimulation, Some(GUID), "instanceName is NULL");
-    refused(Some("x"), fmi2ModelExchange, Some(GUID), "co-simulation only");
-    refused(Some("x"), 17, Some(GUID), "co-simulation only");
+    refused(Some("x"), 17, Some(GUID), "fmuType is 17");
+    assert_eq!(instantiate(Some("x"), fmi2ModelExchange, Some(GUID), location), Ok(()));
+    let iterative = Fmu::new(&all_couplings());
+    let message =
+        instantiate(Some("x"), fmi2ModelExchange, Some(GUID), Some(&iterative.resources())).unwrap_err();
+    assert!(message.contains("iterative = true") && message.contains("co-simulation only"), "{message}");
     refused(Some("x"), fmi2CoSimulation, None, "fmuGUID is NULL");
     refused(Some("x"), fmi2CoSimulation, Some("{wrong}"), "fmuGUID is {wrong}");
     refused(Some("x"), fmi2CoSimulation, Some(""), GUID);

@@ -3,19 +3,22 @@
 mod build;
 mod check;
 mod inspect;
+mod modelica;
 mod new;
 mod schema;
 mod simulate;
 mod solve;
+mod ssp;
 
 use clap::{Parser, Subcommand};
 use contact_fmu::master::FmuError;
 use contact_fmu::master::simulate::SimulationError;
 use contact_fmu::model::diagnostics::ModelFileError;
+use contact_fmu::output_folder::FolderError;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// Packages a nonsmooth contact engine as an FMI 2.0 co-simulation FMU.
+/// Packages a nonsmooth contact engine as an FMI 2.0 FMU for co-simulation and model exchange.
 #[derive(Parser)]
 #[command(name = "contact-fmu", version, propagate_version = true)]
 struct CommandLine {
@@ -30,6 +33,8 @@ enum Command {
     Build(build::Arguments),
     Simulate(simulate::Arguments),
     Inspect(inspect::Arguments),
+    Modelica(modelica::Arguments),
+    Ssp(ssp::Arguments),
     Schema(schema::Arguments),
     Solve(solve::Arguments),
 }
@@ -42,6 +47,8 @@ pub fn run() -> ExitCode {
         Command::Build(arguments) => build::run(arguments),
         Command::Simulate(arguments) => simulate::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
+        Command::Modelica(arguments) => modelica::run(arguments),
+        Command::Ssp(arguments) => ssp::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Solve(arguments) => solve::run(arguments),
     };
@@ -68,7 +75,9 @@ fn report(error: &anyhow::Error) {
 
 fn hint(error: &anyhow::Error) -> Option<&'static str> {
     let simulation = error.downcast_ref::<SimulationError>().and_then(SimulationError::hint);
-    simulation.or_else(|| error.downcast_ref::<FmuError>().and_then(FmuError::hint))
+    simulation
+        .or_else(|| error.downcast_ref::<FmuError>().and_then(FmuError::hint))
+        .or_else(|| error.downcast_ref::<FolderError>().and_then(FolderError::hint))
 }
 
 /// Prints a line on stderr. There is nobody to tell when that fails.

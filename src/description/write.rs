@@ -34,6 +34,9 @@ fn document(xml: &mut Xml, model: &Model, variables: &[Variable], guid: &str) ->
         .with_attribute(("variableNamingConvention", "structured"))
         .with_attribute(("numberOfEventIndicators", "0"))
         .write_inner_content(|xml| {
+            if model.can_be_sampled() {
+                model_exchange(xml, &model.name)?;
+            }
             co_simulation(xml, &model.name)?;
             unit_definitions(xml, variables)?;
             log_categories(xml)?;
@@ -50,6 +53,22 @@ fn document(xml: &mut Xml, model: &Model, variables: &[Variable], guid: &str) ->
             })?;
             model_structure(xml, model, variables)
         })?;
+    Ok(())
+}
+
+fn model_exchange(xml: &mut Xml, identifier: &str) -> io::Result<()> {
+    xml.create_element("ModelExchange")
+        .with_attribute(("modelIdentifier", identifier))
+        .with_attributes([
+            ("needsExecutionTool", "false"),
+            ("completedIntegratorStepNotNeeded", "true"),
+            ("canBeInstantiatedOnlyOncePerProcess", "false"),
+            ("canNotUseMemoryManagementFunctions", "true"),
+            ("canGetAndSetFMUstate", "true"),
+            ("canSerializeFMUstate", "true"),
+            ("providesDirectionalDerivative", "true"),
+        ])
+        .write_empty()?;
     Ok(())
 }
 
@@ -174,7 +193,7 @@ fn model_structure(xml: &mut Xml, model: &Model, variables: &[Variable]) -> io::
     xml.create_element("ModelStructure").write_inner_content(|xml| {
         xml.create_element("Outputs").write_inner_content(|xml| {
             for (index, variable) in outputs() {
-                unknown(xml, index, knowns.of_step(variable.depends_on))?;
+                unknown(xml, index, knowns.at_once(variable))?;
             }
             Ok(())
         })?;
@@ -262,9 +281,12 @@ impl Knowns {
         knowns
     }
 
-    /// The inputs that an output depends on at communication points; none stands for all of them.
-    fn of_step(&self, dependence: Dependence) -> Option<&[usize]> {
-        match dependence {
+    /// The inputs that an output depends on at once; none stands for all of them. At communication points and time events,
+    /// inputs move nothing before the step that comes; but the forces for that step are there at its start in model
+    /// exchange.
+    fn at_once(&self, variable: &Variable) -> Option<&[usize]> {
+        match variable.depends_on {
+            _ if !variable.slot.is_force_for_master() => Some(&[]),
             Dependence::Everything => None,
             Dependence::Nothing => Some(&[]),
             Dependence::Island(island) => {

@@ -10,7 +10,7 @@ pub fn differentiate(
     system: &System,
     before: &State<f64>,
     duration: f64,
-    seed: impl FnOnce(&mut State<Dual>),
+    seed: impl Fn(&mut State<Dual>),
 ) -> Result<State<Dual>, StepError> {
     let mut state = before.map(Dual::from);
     seed(&mut state);
@@ -24,7 +24,7 @@ pub fn differentiate_start(
     system: &System,
     before: &State<f64>,
     step: f64,
-    seed: impl FnOnce(&mut State<Dual>),
+    seed: impl Fn(&mut State<Dual>),
 ) -> State<Dual> {
     let mut state = before.map(Dual::from);
     seed(&mut state);

@@ -23,7 +23,7 @@ mod system;
 pub use contact::{Touch, gap};
 pub use coupling::{
     Coupling, CouplingMode, CouplingState, Diagnosis, Finding, HeldForce, Kinetic, Latency, Link, Motion,
-    Twist, Wrench, couple_initially,
+    Twist, Wrench, couple_initially, set_latency,
 };
 pub use energy::{kinetic_energy, mechanical_energy, potential_energy};
 pub use geometry::{NodeShape, Solid, Surface, SurfaceShape};

@@ -56,6 +56,8 @@ pub struct Parameters<S: Scalar> {
     pub gravity: Vector3<S>,
     /// Internal step `h`.
     pub step: f64,
+    /// Communication step `H` that the master is expected to make before it has made one.
+    pub sample: f64,
     /// Mass per node.
     pub mass: Vec<S>,
     /// Principal moments of inertia in the body frame, per rotating node.
@@ -213,6 +215,7 @@ impl<S: Scalar> State<S> {
             parameters: Parameters {
                 gravity: vector(&self.parameters.gravity),
                 step: self.parameters.step,
+                sample: self.parameters.sample,
                 mass: list(&self.parameters.mass),
                 inertia: self.parameters.inertia.iter().map(vector).collect(),
                 restitution: list(&self.parameters.restitution),
@@ -295,6 +298,29 @@ impl<S: Scalar> State<S> {
         }
     }
 
+    /// Takes what a master sets, and nothing else, from another state of the same system: parameters, inputs, and the
+    /// motion of the bodies that it moves. Does not allocate.
+    pub fn take_settings(&mut self, source: &State<S>) {
+        let (target, given) = (&mut self.parameters, &source.parameters);
+        (target.gravity, target.step, target.sample) = (given.gravity, given.step, given.sample);
+        for (list, values) in [
+            (&mut target.mass, &given.mass),
+            (&mut target.restitution, &given.restitution),
+            (&mut target.mu, &given.mu),
+            (&mut target.stiffness, &given.stiffness),
+            (&mut target.damping, &given.damping),
+        ] {
+            copy_list(list, values);
+        }
+        copy_list(&mut target.inertia, &given.inertia);
+        copy_list(&mut self.inputs, &source.inputs);
+        copy_list(&mut self.torques, &source.torques);
+        copy_list(&mut self.drives, &source.drives);
+        for (coupling, from) in self.couplings.iter_mut().zip(&source.couplings) {
+            (coupling.given, coupling.applied) = (from.given, from.applied);
+        }
+    }
+
     /// Whether two states belong to systems of the same size.
     pub fn same_size(&self, other: &State<S>) -> bool {
         self.inputs.len() == other.inputs.len()
@@ -340,6 +366,7 @@ impl<S: Scalar> Clone for State<S> {
         self.time = source.time;
         self.parameters.gravity = source.parameters.gravity;
         self.parameters.step = source.parameters.step;
+        self.parameters.sample = source.parameters.sample;
         copy_list(&mut self.parameters.mass, &source.parameters.mass);
         copy_list(&mut self.parameters.restitution, &source.parameters.restitution);
         copy_list(&mut self.parameters.mu, &source.parameters.mu);

@@ -98,6 +98,7 @@ impl Model {
             parameters: Parameters {
                 gravity,
                 step: self.engine.step,
+                sample: self.experiment.step,
                 mass: self.bodies().map(|body| body.mass).collect(),
                 inertia: rotations().map(|rotation| Vector3::from(rotation.inertia)).collect(),
                 restitution: self.contacts.iter().map(|contact| contact.restitution).collect(),

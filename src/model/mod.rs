@@ -50,6 +50,12 @@ impl Model {
             Other::Node(node) => &self.nodes[node].name,
         }
     }
+
+    /// Whether the start of a step is all that the model needs to know of it, so that it can be sampled. Iterative nodes
+    /// look at its end.
+    pub fn can_be_sampled(&self) -> bool {
+        self.nodes.iter().all(|node| node.coupling != Coupling::Iterative)
+    }
 }
 
 /// Default experiment.

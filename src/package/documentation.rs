@@ -16,6 +16,7 @@ pub fn page(model: &Model, variables: &[Variable]) -> String {
     let content = [
         introduction(model),
         usage(model),
+        exchange(model),
         coupling(model),
         nodes(model),
         surfaces(model),
@@ -31,7 +32,7 @@ pub fn page(model: &Model, variables: &[Variable]) -> String {
 fn introduction(model: &Model) -> String {
     format!(
         "<h1>{}</h1>\n<p>{}</p>\n\
-         <p>An FMI 2.0 co-simulation FMU made by {}: point masses and rigid bodies under gravity and external forces, with \
+         <p>An FMI 2.0 FMU made by {}: point masses and rigid bodies under gravity and external forces, with \
          unilateral contacts (impact with restitution or a continuous force, Coulomb friction), springs and joints. All values are in SI units.</p>",
         escape(model.name.as_str()),
         escape(model.description.as_str()),
@@ -61,6 +62,27 @@ fn usage(model: &Model) -> String {
     )
 }
 
+/// How the model behaves in model exchange.
+fn exchange(model: &Model) -> String {
+    if !model.can_be_sampled() {
+        return "<h2>Model exchange</h2>\n<p>This FMU is for co-simulation only: iterative nodes work by repeated \
+                steps.</p>"
+            .to_owned();
+    }
+    let items = [
+        "A sampled block: no continuous states, no event indicators, a time event every <code>engine.sample</code> \
+         from the start time on. At an event it reads its inputs and makes the step to the next one, the same as in \
+         co-simulation.",
+        "Contact forces for bodies that the importer moves are those of the window that begins at the event: apply \
+         and hold them at once, without a delay. They follow the inputs as long as the time of the event lasts.",
+        "All other outputs tell of the state at the event and of the window that ends there. An external force on a \
+         node that the FMU owns is held over the window, and its effect shows at the next event.",
+        "Between events outputs are held, and inputs have no effect. Events of other blocks make no step.",
+    ];
+    let items: String = items.iter().map(|item| format!("<li>{item}</li>\n")).collect();
+    format!("<h2>Model exchange</h2>\n<ul>\n{items}</ul>")
+}
+
 /// How a master works with the bodies that it moves.
 fn coupling(model: &Model) -> String {
     let couplings = || model.nodes.iter().map(|node| node.coupling);
@@ -72,7 +94,7 @@ fn coupling(model: &Model) -> String {
         "State in, force out: before each step, set position <code>r</code> and velocity <code>v</code> (of rigid \
          bodies and surfaces also the quaternion <code>q</code> and angular velocity <code>w</code>); over the step, \
          apply the contact force <code>f</code> (and torque <code>t</code>) that was read last, and hold it.",
-        "The first forces are there in initialization mode, for a step of the length suggested above.",
+        "The first forces are there in initialization mode, for a step of the length <code>engine.sample</code>.",
         "A quaternion is scaled to length 1 by the step; one whose length is not between 0.9 and 1.1 is refused.",
         "Time derivatives of <code>r</code>, <code>v</code>, <code>q</code>, <code>w</code>, <code>f_applied</code> \
          and <code>t_applied</code> are accepted and have no effect: the FMU predicts the motion itself.",

@@ -21,7 +21,8 @@ pub struct Entry {
 
 const ICON: &[u8] = include_bytes!("../../fmu-template/skeleton/model.png");
 
-const LICENSES: [(&str, &str); 4] = [
+/// Licenses of this project and of what its library is made of.
+pub(crate) const LICENSES: [(&str, &str); 4] = [
     ("license.txt", include_str!("../../LICENSE")),
     ("LICENSE-APACHE", include_str!("../../LICENSE-APACHE")),
     ("LICENSE-MIT", include_str!("../../LICENSE-MIT")),
@@ -53,6 +54,7 @@ pub fn entries(source: &SourceModel, runtimes: &[&'static Runtime]) -> Vec<Entry
     entries
 }
 
-fn file(path: impl Into<String>, contents: impl Into<Cow<'static, [u8]>>) -> Entry {
+/// A file that is not a library.
+pub(crate) fn file(path: impl Into<String>, contents: impl Into<Cow<'static, [u8]>>) -> Entry {
     Entry { path: path.into(), contents: contents.into(), library: false }
 }

@@ -1,8 +1,8 @@
 //! From a model to the bytes of its FMU.
 
-mod archive;
+pub(crate) mod archive;
 mod documentation;
-mod entries;
+pub mod entries;
 pub mod guid;
 pub mod runtime;
 

@@ -75,6 +75,7 @@ pub fn get_real<S: Scalar>(slot: Slot, system: &System, state: &State<S>) -> S {
         Slot::DissipatedByDamping => state.step.dissipated_by_damping,
         Slot::Gravity { axis } => state.parameters.gravity[axis],
         Slot::EngineStep => S::from(state.parameters.step),
+        Slot::EngineSample => S::from(state.parameters.sample),
         Slot::Iterations
         | Slot::Substeps
         | Slot::ContactState { .. }
@@ -139,6 +140,10 @@ pub fn set_real<S: Scalar>(slot: Slot, state: &mut State<S>, value: S) -> bool {
         Slot::Gravity { axis } => &mut state.parameters.gravity[axis],
         Slot::EngineStep => {
             state.parameters.step = value.value();
+            return true;
+        }
+        Slot::EngineSample => {
+            state.parameters.sample = value.value();
             return true;
         }
         _ => return false,

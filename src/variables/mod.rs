@@ -35,7 +35,7 @@ pub struct Variable {
     pub start: Option<f64>,
     /// Smallest and largest allowed value.
     pub range: Range,
-    /// Which inputs an output depends on.
+    /// Which inputs of the step an output depends on.
     pub depends_on: Dependence,
 }
 
@@ -94,7 +94,7 @@ pub struct Range {
     pub max: Option<f64>,
 }
 
-/// Which inputs an output depends on.
+/// Which inputs of the step an output depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dependence {
     /// None.
@@ -166,6 +166,14 @@ pub enum Slot {
     Substeps,
     Gravity { axis: usize },
     EngineStep,
+    EngineSample,
+}
+
+impl Slot {
+    /// Whether it is a force for the master to hold over the step that comes.
+    pub fn is_force_for_master(self) -> bool {
+        matches!(self, Slot::CouplingForce { .. } | Slot::CouplingTorque { .. })
+    }
 }
 
 impl Range {
@@ -744,6 +752,13 @@ impl Rows<'_> {
             "engine.step",
             "Internal step: a communication step is cut into equal substeps no longer than this",
             Slot::EngineStep,
+            Kind::Real(Unit::Second),
+            Role::Fixed(Range::POSITIVE),
+        );
+        self.push(
+            "engine.sample",
+            "Time between events in model exchange; in co-simulation the length that the first step is expected to have",
+            Slot::EngineSample,
             Kind::Real(Unit::Second),
             Role::Fixed(Range::POSITIVE),
         );

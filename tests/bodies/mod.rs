@@ -59,6 +59,7 @@ impl Scene {
                 parameters: Parameters {
                     gravity,
                     step: 1e-3,
+                    sample: 1e-3,
                     mass: Vec::new(),
                     inertia: Vec::new(),
                     restitution: Vec::new(),

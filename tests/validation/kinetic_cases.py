@@ -6,11 +6,12 @@ Each case builds its FMU, runs it with a master of the given exchange order, and
 from dataclasses import dataclass
 
 import numpy as np
-from masters import FMU2NamedSlave
+from masters import FMU2NamedBlock, FMU2NamedSlave
 from smooth_sides import Linear, Node, run
 
 ORDERS = ("sequential", "parallel")
-LATENCY = {"sequential": 0, "parallel": 1}
+LATENCY = {"sequential": 0, "parallel": 1, "events": 0}
+KIND = {"sequential": FMU2NamedSlave, "parallel": FMU2NamedSlave, "events": FMU2NamedBlock}
 
 MODEL = """
 [model]
@@ -92,6 +93,7 @@ def slave_of(
     engine="",
     node="",
     contact="",
+    kind=FMU2NamedSlave,
 ):
     """An instance of the model, not yet initialized."""
     vector = lambda numbers: "[" + ", ".join(repr(float(x)) for x in numbers) + "]"
@@ -107,7 +109,7 @@ def slave_of(
         node=node,
         contact=contact,
     )
-    slave = FMU2NamedSlave(*fmus.of_text(text))
+    slave = kind(*fmus.of_text(text))
     slave.instantiate()
     return slave
 
@@ -132,11 +134,12 @@ def drive(side, slave, axes, stop, options, offset=(0.0, 0.0, 0.0), node=None):
     return Result(side, times, states, forces, slave.warnings, latency, shaping, mass, known)
 
 
-def ball(fmus, options, stop=5.5, extra=None, told=None):
+def ball(fmus, options, stop=5.5, extra=None, told=None, side=None):
     """Ball of 1 kg and radius 0.2 m, let go 0.801 m above the floor. `extra`: as for a linear system, a force that the
-    master adds; `told`: what of it the FMU is told, and its derivatives, as functions of the state."""
+    master adds; `told`: what of it the FMU is told, and its derivatives, as functions of the state; `side`: what moves the
+    ball, if not a linear system."""
     slave = ball_slave(fmus, options)
-    side = ball_side(options.rule, extra)
+    side = side or ball_side(options.rule, extra)
     node = None if told is None else ToldNode(slave, side, told, BALL_OFFSET)
     return drive(side, slave, [2], stop, options, BALL_OFFSET, node)
 
@@ -152,6 +155,7 @@ def ball_slave(fmus, options):
         position=(0, 0, 1.001),
         engine=options.engine or f"step = {options.step}",
         node=f"shape.sphere.radius = 0.2\n{options.latency()}\n{options.node}",
+        kind=KIND[options.order],
     )
 
 
@@ -193,6 +197,7 @@ def oscillator(fmus, options, stiffness, stop=2.0):
         position=(0, 0, 0.801),
         engine=options.engine or f"step = {options.step}",
         node=f"{options.latency()}\n{options.node}",
+        kind=KIND[options.order],
     )
     side = Linear(*oscillator_system(stiffness), [0], rule=options.rule)
     return drive(side, slave, [2], stop, options)
@@ -216,6 +221,7 @@ def chain(fmus, options, stop=2.6):
         velocity=(0, 0, -1),
         engine=options.engine or f"step = {options.step}",
         node=f"{options.latency()}\n{options.node}",
+        kind=KIND[options.order],
     )
     side = Linear(*chain_system(), [0], rule=options.rule)
     return drive(side, slave, [2], stop, options)
@@ -238,6 +244,7 @@ def on_plane(fmus, options, angle, g, restitution, mu, position, stop, extra=Non
         engine=options.engine or f"step = {options.step}",
         node=f"{options.latency()}\n{options.node}",
         contact=f"friction.cone.mu = {mu}",
+        kind=KIND[options.order],
     )
     side = Linear(
         [1.0, 1.0], np.zeros((2, 2)), [g * s, -g * c], position, [0.0, 0.0], [0, 1], extra=extra, rule=options.rule

@@ -3,17 +3,17 @@
 from contextlib import contextmanager
 
 from fmpy import extract, read_model_description
-from fmpy.fmi2 import FMU2Slave, defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
+from fmpy.fmi2 import FMU2Model, FMU2Slave, defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
 
 
-class FMU2NamedSlave(FMU2Slave):
-    """An instance that knows its variables by name. FMPy tells FMI versions apart by how the class is called."""
+class Named:
+    """An instance that knows its variables by name."""
 
     def __init__(self, description, folder, instance="slave"):
         super().__init__(
             guid=description.guid,
             unzipDirectory=folder,
-            modelIdentifier=description.coSimulation.modelIdentifier,
+            modelIdentifier=self.interface(description).modelIdentifier,
             instanceName=instance,
         )
         self.references = {variable.name: variable.valueReference for variable in description.modelVariables}
@@ -51,6 +51,14 @@ class FMU2NamedSlave(FMU2Slave):
     def set_named(self, values):
         self.setReal([self.references[name] for name in values], list(values.values()))
 
+
+# FMPy tells FMI versions apart by how the class is called.
+class FMU2NamedSlave(Named, FMU2Slave):
+    """An instance for co-simulation."""
+
+    def interface(self, description):
+        return description.coSimulation
+
     def steps(self, first, last, step, names):
         """Steps from `first * step` to `last * step` and returns the values after each."""
         rows = []
@@ -58,6 +66,19 @@ class FMU2NamedSlave(FMU2Slave):
             self.doStep(k * step, step)
             rows.append(self.real(*names))
         return rows
+
+
+class FMU2NamedBlock(Named, FMU2Model):
+    """An instance for model exchange."""
+
+    def interface(self, description):
+        return description.modelExchange
+
+    def new_states(self):
+        """Time of the next event, after the states of the present one."""
+        needed, terminate, nominals, values, defined, time = self.newDiscreteStates()
+        assert (needed, terminate, nominals, values, defined) == (False, False, False, False, True)
+        return time
 
 
 @contextmanager

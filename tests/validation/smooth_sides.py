@@ -126,8 +126,10 @@ class Node:
 
 def run(side, node, stop, steps, order, keep=(), watch=None):
     """Steps both sides until `stop`. `order` "sequential": the FMU first, its force acts in the same step; "parallel":
-    both at once, the force acts in the next step. Returns times, states, forces as applied, and the FMU's variables
+    both at once, the force acts in the next step; "events": model exchange. Returns times, states, forces as applied, and the FMU's variables
     `keep` after each step. `watch` is called with the time after each step."""
+    if order == "events":
+        return run_events(side, node, stop, steps, watch)
     slave = node.slave
     lengths = iter(steps) if hasattr(steps, "__iter__") else None
     node.give(side.position, side.velocity)
@@ -155,3 +157,30 @@ def run(side, node, stop, steps, order, keep=(), watch=None):
         if watch is not None:
             watch(times[-1])
     return np.array(times), np.array(states), np.array(forces), np.array(kept)
+
+
+def run_events(side, node, stop, step, watch=None):
+    """The same in model exchange: the FMU names the times of events, which are `step` apart, and the side is moved between
+    them under the force of the last one."""
+    block = node.slave
+    node.give(side.position, side.velocity)
+    block.setupExperiment(startTime=0.0)
+    block.enterInitializationMode()
+    block.exitInitializationMode()
+    times, states, forces = [0.0], [side.x.copy()], []
+    while True:
+        node.give(side.position, side.velocity)
+        following = block.new_states()
+        block.enterContinuousTimeMode()
+        if watch is not None:
+            watch(times[-1])
+        if times[-1] > stop - 1e-9:
+            return np.array(times), np.array(states), np.array(forces), np.array([])
+        assert abs(following - times[-1] - step) < 1e-12
+        forces.append(node.force())
+        side.step(forces[-1], step)
+        block.setTime(following)
+        node.give(side.position, side.velocity)
+        block.enterEventMode()
+        times.append(following)
+        states.append(side.x.copy())

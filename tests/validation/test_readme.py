@@ -1,14 +1,18 @@
 """The commands and programs of README and docs run as they stand."""
 
+import functools
 import os
 import re
 import shutil
 import subprocess
 
 import numpy as np
+import pymoca.parser
 import pytest
 from conftest import BUILDER, ROOT, contact_fmu
 from exact import ball_height
+from other_fmus import other_fmu
+from test_modelica import NO_EXTERNAL_OBJECTS, compile_fault
 
 
 def blocks(page, language):
@@ -66,7 +70,8 @@ def test_python_runs(folder, monkeypatch, capsys):
 
 def test_command_line_runs(tmp_path):
     run_shell(blocks("README.md", "sh")[2], tmp_path)
-    assert {"drop.toml", "drop.fmu", "drop.csv", "drop2.csv", "model.schema.json"} <= set(os.listdir(tmp_path))
+    written = {"drop.toml", "drop.fmu", "drop.csv", "drop2.csv", "model.schema.json", "Drop", "drop.ssp"}
+    assert written <= set(os.listdir(tmp_path))
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +139,62 @@ def test_iterating_master_reaches_the_monolithic_step(coupling):
         assert np.abs(found - x).max() < 1e-10
     assert touches > 3
     assert coupling["most"] <= 3
+
+
+def test_modelica_page_runs(tmp_path):
+    """The command writes the package, and the model on the page uses names that are in it."""
+    page = "docs/modelica.md"
+    shutil.copytree(ROOT / "models", tmp_path / "models")
+    (command,) = blocks(page, "sh")
+    run_shell(command, tmp_path)
+    (text,) = blocks(page, "modelica")
+    assert NO_EXTERNAL_OBJECTS in compile_fault(tmp_path / "BallContact", text, "Bounce")
+    symbols = pymoca.parser.parse(text).classes["Bounce"].symbols
+    package, model = str(symbols["contact"].type).split(".")
+    tree = pymoca.parser.parse((tmp_path / package / f"{model}.mo").read_text())
+    known = tree.classes[package].classes[model].symbols
+    changed = [argument.value.component.name for argument in symbols["contact"].class_modification.arguments]
+    assert len(changed) == 3 and set(changed) | {"frame_a"} <= set(known)
+    named = re.findall(r"^\| `([\w./]+)` \|", (ROOT / page).read_text(), re.MULTILINE)
+    for name in set(named) - {"ContactSystem"}:
+        path = tmp_path / package / (name if "/" in name else name.replace(".", "/"))
+        assert path.exists() or path.with_suffix(".mo").exists(), name
+    assert len(named) == 7
+
+
+def test_ssp_page_runs(tmp_path, monkeypatch):
+    page = "docs/ssp.md"
+    (model,) = blocks(page, "toml")
+    (tmp_path / "landing.toml").write_text(model)
+    other_fmu("smooth_ball", "smooth_ball", tmp_path / "smooth_ball.fmu")
+    names = [("ball.r[3]", "z"), ("ball.v[3]", "speed"), ("ball.f[3]", "force")]
+    renamed = lambda xml: functools.reduce(lambda text, pair: text.replace(*pair), names, xml)
+    other_fmu("smooth_ball", "smooth_ball", tmp_path / "fall.fmu", edit=renamed)
+    for command in blocks(page, "sh"):
+        run_shell(command, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    heights = run_python(page)["heights"]
+    assert len(heights) >= 1000
+    # Between the first two impacts, at 0.4 s and 1.04 s.
+    times = 1e-3 * np.arange(450, 1000)
+    assert np.abs(heights[449:999] + 0.801 - ball_height(times)).max() < 1e-8
+    assert (tmp_path / "fall.ssp").exists()
+
+
+def test_model_exchange_page_runs(tmp_path, monkeypatch):
+    for name in ("bouncing_ball", "coupled_ball"):
+        contact_fmu("build", ROOT / "models" / name / "model.toml", cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    names = run_python("docs/model-exchange.md")
+    names["block"].terminate()
+    names["block"].freeInstance()
+    result, heights = names["result"], np.array(names["heights"])
+    flying = result["time"] < 3.4
+    assert np.abs(result["ball.r[3]"] - 0.2 - ball_height(result["time"]))[flying].max() < 1e-9
+    times = 1e-3 * np.arange(1, 5001)
+    away = (times > 0.41) & (times < 1.03)
+    assert np.abs(heights - 0.2 - ball_height(times))[away].max() < 1e-9
+    assert len(heights) == 5000 and abs(heights[-1] - 0.2) < 1e-9
 
 
 def test_links_lead_somewhere():

@@ -296,10 +296,14 @@ impl Drop for Slave<'_> {
 
 impl<'a> Slave<'a> {
     pub fn with_logging(fmu: &'a Fmu, guid: &str, logging_on: bool) -> Slave<'a> {
+        Slave::of_kind(fmu, fmi2CoSimulation, guid, logging_on)
+    }
+
+    pub fn of_kind(fmu: &'a Fmu, kind: fmi2Type, guid: &str, logging_on: bool) -> Slave<'a> {
         let resources = fmu.resources();
         let (component, log) = Instantiation {
             name: Some("slave"),
-            kind: fmi2CoSimulation,
+            kind,
             guid: Some(guid),
             location: Some(&resources),
             logging_on,
@@ -324,6 +328,65 @@ impl<'a> Slave<'a> {
         let slave = Slave::initializing(fmu);
         assert_eq!(slave.exit_initialization(), fmi2OK);
         slave
+    }
+
+    /// For model exchange.
+    pub fn block(fmu: &'a Fmu) -> Slave<'a> {
+        Slave::of_kind(fmu, fmi2ModelExchange, GUID, false)
+    }
+
+    /// For model exchange, in its first event at time zero.
+    pub fn block_at_event(fmu: &'a Fmu) -> Slave<'a> {
+        let block = Slave::block(fmu);
+        block.set_up(0.0);
+        assert_eq!(block.exit_initialization(), fmi2OK);
+        block
+    }
+
+    /// For model exchange, after its first event at time zero.
+    pub fn block_started(fmu: &'a Fmu) -> Slave<'a> {
+        let block = Slave::block_at_event(fmu);
+        assert_eq!(block.new_discrete_states().0, fmi2OK);
+        assert_eq!(block.enter_continuous_time_mode(), fmi2OK);
+        block
+    }
+
+    pub fn enter_event_mode(&self) -> fmi2Status {
+        // SAFETY: a live instance.
+        unsafe { fmi2EnterEventMode(self.component) }
+    }
+
+    pub fn new_discrete_states(&self) -> (fmi2Status, fmi2EventInfo) {
+        let mut info = fmi2EventInfo {
+            newDiscreteStatesNeeded: 7,
+            terminateSimulation: 7,
+            nominalsOfContinuousStatesChanged: 7,
+            valuesOfContinuousStatesChanged: 7,
+            nextEventTimeDefined: 7,
+            nextEventTime: f64::NAN,
+        };
+        // SAFETY: a live instance and room for the answer.
+        (unsafe { fmi2NewDiscreteStates(self.component, &mut info) }, info)
+    }
+
+    pub fn enter_continuous_time_mode(&self) -> fmi2Status {
+        // SAFETY: a live instance.
+        unsafe { fmi2EnterContinuousTimeMode(self.component) }
+    }
+
+    pub fn set_time(&self, time: f64) -> fmi2Status {
+        // SAFETY: a live instance.
+        unsafe { fmi2SetTime(self.component, time) }
+    }
+
+    /// An event at `time`, from continuous-time mode and back. Returns the time of the next one.
+    pub fn event(&self, time: f64) -> f64 {
+        assert_eq!(self.set_time(time), fmi2OK, "{:?}", self.log());
+        assert_eq!(self.enter_event_mode(), fmi2OK, "{:?}", self.log());
+        let (status, info) = self.new_discrete_states();
+        assert_eq!(status, fmi2OK, "{:?}", self.log());
+        assert_eq!(self.enter_continuous_time_mode(), fmi2OK);
+        info.nextEventTime
     }
 
     /// From instantiated to initialization mode.

@@ -22,7 +22,7 @@ pub use guard::{excess, restitution as guarded_restitution, take_back};
 pub use held_force::{Finding, HeldForce};
 pub use state::{CouplingState, Diagnosis, Motion};
 pub use twist::{Twist, Wrench};
-pub use window::{Scratch, begin, couple_initially, end, onward, span};
+pub use window::{Scratch, begin, couple_initially, end, onward, set_latency, span};
 
 use serde::{Deserialize, Serialize};
 

@@ -3,7 +3,7 @@
 
 use super::compliant::Mirror;
 use super::kinetic::{self, Start};
-use super::latency;
+use super::latency::{self, LatencyMemory};
 use super::state::Motion;
 use super::twist::{Mobility, Twist, Wrench};
 use super::{CouplingMode, Latency, compliant, iterative};
@@ -354,6 +354,20 @@ fn guess_acceleration<S: Scalar>(system: &System, state: &mut State<S>) {
         let falls = !matches!(system.nodes[entry.node].shape, NodeShape::Surface);
         let linear = if falls { state.parameters.gravity } else { Vector3::zeros() };
         coupling.memory.guess(Twist { linear, angular: Vector3::zeros() });
+    }
+}
+
+/// Tells for all bodies when their master applies forces, whatever the model says: after so many communication steps.
+/// The state has to be one from before the first step.
+pub fn set_latency<S: Scalar>(system: &mut System, state: &mut State<S>, windows: u8) {
+    for (entry, coupling) in system.couplings.iter_mut().zip(&mut state.couplings) {
+        match &mut entry.mode {
+            CouplingMode::Kinetic(settings) => settings.latency = Latency::Known(windows),
+            CouplingMode::Compliant(link) => link.latency = Latency::Known(windows),
+            CouplingMode::Iterative => continue,
+        }
+        coupling.memory.latency = LatencyMemory::new(Some(windows));
+        coupling.diagnosis.latency = Some(windows);
     }
 }
 

@@ -1,0 +1,52 @@
+//! `contact-fmu ssp`.
+
+use super::message;
+use anyhow::Context;
+use contact_fmu::model::file;
+use contact_fmu::output_file::OutputFile;
+use contact_fmu::ssp;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Write a system structure package (SSP 1.0) of a model file and FMUs of other tools.
+///
+/// Inputs are connected to outputs of other FMUs that have the same name, type and unit; what is left becomes a
+/// connector of the system. The same model and FMUs give the same bytes.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  contact-fmu ssp ball.toml\n  contact-fmu ssp ball.toml --with vehicle.fmu -o system.ssp\n  contact-fmu ssp ball.toml --with vehicle.fmu --connect 'vehicle.z=ball.ball.r[3]' --connect 'ball.ball.f[3]=vehicle.force'"
+)]
+pub struct Arguments {
+    /// Model file.
+    #[arg(value_name = "MODEL.toml")]
+    model: PathBuf,
+    /// FMU of another tool, FMI 2.0; repeat for several. Its name in the system is that of its file.
+    #[arg(long = "with", value_name = "OTHER.fmu")]
+    others: Vec<PathBuf>,
+    /// Connection besides those by name, as COMPONENT.OUTPUT=COMPONENT.INPUT; repeat for several. The component of the
+    /// model has the model's name.
+    #[arg(long = "connect", value_name = "OUTPUT=INPUT")]
+    connections: Vec<String>,
+    /// Package to write; NAME.ssp in the current folder when left out.
+    #[arg(short, long, value_name = "X.ssp")]
+    output: Option<PathBuf>,
+}
+
+/// Writes the package and prints its path on stdout.
+pub fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let source = file::read(&arguments.model)?;
+    let path = arguments.output.unwrap_or_else(|| PathBuf::from(format!("{}.ssp", source.model.name)));
+    let package = ssp::build(&source, &arguments.others, &arguments.connections)?;
+    for note in &package.notes {
+        message(&format!("note: {note}"));
+    }
+    write(&path, &package.bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    writeln!(io::stdout().lock(), "{}", path.display())?;
+    Ok(())
+}
+
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OutputFile::create(path)?;
+    file.write_all(bytes)?;
+    file.finish()
+}

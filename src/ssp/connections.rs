@@ -1,0 +1,156 @@
+//! Which outputs go to which inputs.
+//!
+//! An input is connected to the output of the same name of another FMU, if there is exactly one, both have the same
+//! type and their units do not differ. Connections that the user asks for come first, whatever the names. What is left is a
+//! connector of the system: under its own name, or `COMPONENT.NAME` where FMUs share that name.
+
+use super::units::base_unit;
+use super::{Component, SspError};
+use crate::description::{Causality, ScalarVariable};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Connections of the system and its own connectors.
+pub struct Wiring<'a> {
+    /// From output to input, in the order of inputs.
+    pub inner: Vec<(Port<'a>, Port<'a>)>,
+    /// Connectors of the system: their names and what they stand for.
+    pub outer: Vec<(String, Port<'a>)>,
+    /// Inputs that were left open although outputs of their name exist, and why.
+    pub notes: Vec<String>,
+}
+
+/// A connector of a component.
+#[derive(Clone, Copy)]
+pub struct Port<'a> {
+    /// The component.
+    pub component: &'a Component,
+    /// Its variable.
+    pub variable: &'a ScalarVariable,
+}
+
+impl Port<'_> {
+    fn name(&self) -> String {
+        format!("{}.{}", self.component.name, self.variable.name)
+    }
+
+    fn is(&self, other: &Port) -> bool {
+        std::ptr::eq(self.variable, other.variable)
+    }
+
+    /// Why an input cannot take what this output gives.
+    fn fault(&self, input: &Port) -> Option<String> {
+        let types = [self, input].map(|port| port.variable.variable_type);
+        if types[0] != types[1] {
+            return Some(format!("one is {}, the other {}", types[0], types[1]));
+        }
+        let units = [self, input].map(|port| base_unit(port.component, port.variable));
+        match units {
+            [Some((one, base)), Some((other, other_base))] if base != other_base => {
+                Some(format!("one is in {one}, the other in {other}"))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Wiring<'a> {
+    /// Connects components by names and as `asked`.
+    pub fn new(components: &'a [Component], asked: &[String]) -> Result<Wiring<'a>, SspError> {
+        let inputs = ports(components, Causality::Input);
+        let outputs = ports(components, Causality::Output);
+        let asked = asked_connections(&inputs, &outputs, asked)?;
+        let mut wiring = Wiring { inner: Vec::new(), outer: Vec::new(), notes: Vec::new() };
+        for input in &inputs {
+            let chosen = asked.iter().find(|(_, end)| end.is(input)).map(|(start, _)| *start);
+            let source = chosen.or_else(|| wiring.by_name(input, &outputs));
+            wiring.inner.extend(source.map(|start| (start, *input)));
+        }
+        let open: Vec<Port> = inputs
+            .iter()
+            .filter(|input| !wiring.inner.iter().any(|(_, end)| end.is(input)))
+            .chain(outputs.iter().filter(|output| !wiring.inner.iter().any(|(start, _)| start.is(output))))
+            .copied()
+            .collect();
+        wiring.outer = named(&open);
+        Ok(wiring)
+    }
+
+    /// The output that an input is connected to by its name.
+    fn by_name(&mut self, input: &Port<'a>, outputs: &[Port<'a>]) -> Option<Port<'a>> {
+        let others: Vec<&Port> = outputs
+            .iter()
+            .filter(|output| !std::ptr::eq(output.component, input.component))
+            .filter(|output| output.variable.name == input.variable.name)
+            .collect();
+        let reason = match others.as_slice() {
+            [] => return None,
+            [output] => match output.fault(input) {
+                None => return Some(**output),
+                Some(fault) => format!("of {}: {fault}", output.name()),
+            },
+            several => {
+                let names: Vec<String> = several.iter().map(|output| output.name()).collect();
+                format!("because there are several outputs of its name: {}", names.join(", "))
+            }
+        };
+        self.notes.push(format!("input {} is not connected {reason}", input.name()));
+        None
+    }
+}
+
+fn ports(components: &[Component], causality: Causality) -> Vec<Port<'_>> {
+    let of =
+        |component| Component::with(component, causality).map(move |variable| Port { component, variable });
+    components.iter().flat_map(of).collect()
+}
+
+/// Reads `COMPONENT.OUTPUT=COMPONENT.INPUT`.
+fn asked_connections<'a>(
+    inputs: &[Port<'a>],
+    outputs: &[Port<'a>],
+    asked: &[String],
+) -> Result<Vec<(Port<'a>, Port<'a>)>, SspError> {
+    let mut found: Vec<(Port, Port)> = Vec::new();
+    for text in asked {
+        let (start, end) =
+            text.split_once('=').ok_or_else(|| SspError::NotAConnection { asked: text.clone() })?;
+        let start = find(outputs, start.trim(), "output")?;
+        let end = find(inputs, end.trim(), "input")?;
+        if let Some(reason) = start.fault(&end) {
+            return Err(SspError::Incompatible { start: start.name(), end: end.name(), reason });
+        }
+        if found.iter().any(|(_, known)| known.is(&end)) {
+            return Err(SspError::Twice { end: end.name() });
+        }
+        found.push((start, end));
+    }
+    Ok(found)
+}
+
+fn find<'a>(ports: &[Port<'a>], name: &str, kind: &'static str) -> Result<Port<'a>, SspError> {
+    ports.iter().find(|port| port.name() == name).copied().ok_or_else(|| {
+        let distance = |port: &Port| strsim::damerau_levenshtein(&port.name(), name);
+        let nearest = ports.iter().min_by_key(|port| distance(port));
+        let hint = nearest.map_or_else(String::new, |port| format!(", the nearest is `{}`", port.name()));
+        SspError::NoConnector { kind, asked: name.to_owned(), hint }
+    })
+}
+
+/// Names of connectors of the system, each once.
+fn named<'a>(open: &[Port<'a>]) -> Vec<(String, Port<'a>)> {
+    let mut count: BTreeMap<&str, usize> = BTreeMap::new();
+    for port in open {
+        *count.entry(&port.variable.name).or_default() += 1;
+    }
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    open.iter()
+        .map(|port| {
+            let own = port.variable.name.as_str();
+            let mut name = if count[own] == 1 { own.to_owned() } else { port.name() };
+            while !taken.insert(name.clone()) {
+                name.push('_');
+            }
+            (name, *port)
+        })
+        .collect()
+}

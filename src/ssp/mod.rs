@@ -1,0 +1,71 @@
+//! From a model and FMUs of other tools to a System Structure Package, SSP 1.0: one FMU of the model, the others
+//! beside it, and [connections](connections) between them.
+
+mod component;
+mod connections;
+mod ssd;
+mod units;
+
+pub use component::Component;
+
+use crate::master::FmuError;
+use crate::master::extract::FmuFile;
+use crate::model::file::SourceModel;
+use crate::package::entries::{Entry, file};
+use crate::package::{self, PackageError, archive};
+use connections::Wiring;
+use std::fs;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Why a package cannot be made.
+#[derive(Debug, Error)]
+#[allow(missing_docs, reason = "the messages say it")]
+pub enum SspError {
+    #[error(transparent)]
+    Package(#[from] PackageError),
+    #[error(transparent)]
+    Fmu(#[from] FmuError),
+    #[error("cannot read {}", .path.display())]
+    Read { path: PathBuf, source: std::io::Error },
+    #[error("`{asked}` is not of the form COMPONENT.OUTPUT=COMPONENT.INPUT")]
+    NotAConnection { asked: String },
+    #[error("there is no {kind} `{asked}`{hint}")]
+    NoConnector { kind: &'static str, asked: String, hint: String },
+    #[error("`{start}` and `{end}` cannot be connected: {reason}")]
+    Incompatible { start: String, end: String, reason: String },
+    #[error("`{end}` would be connected twice")]
+    Twice { end: String },
+}
+
+/// A package and what is worth telling of it.
+pub struct Ssp {
+    /// The archive.
+    pub bytes: Vec<u8>,
+    /// Inputs that were left open although outputs of their name exist, and why.
+    pub notes: Vec<String>,
+}
+
+/// The package of a model with the FMUs at `others`, connected by their names and as `asked`. The same model and FMUs
+/// give the same bytes.
+pub fn build(source: &SourceModel, others: &[PathBuf], asked: &[String]) -> Result<Ssp, SspError> {
+    let own = package::build(source, &[])?;
+    let mut components = vec![Component::of_model(source)];
+    let mut entries = Vec::new();
+    for path in others {
+        let component = Component::of_fmu(path, FmuFile::open(path)?.description, &components);
+        entries.push(file(component.source.clone(), read(path)?));
+        components.push(component);
+    }
+    let wiring = Wiring::new(&components, asked)?;
+    let ssd = ssd::write(&source.model, &components, &wiring);
+    entries.insert(0, file(components[0].source.clone(), own));
+    entries.insert(0, file("SystemStructure.ssd", ssd.into_bytes()));
+    let entries: Vec<Entry> = entries;
+    let bytes = archive::write(&entries).map_err(PackageError::from)?;
+    Ok(Ssp { bytes, notes: wiring.notes })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, SspError> {
+    fs::read(path).map_err(|source| SspError::Read { path: path.to_owned(), source })
+}

@@ -1,0 +1,283 @@
+//! Writes `SystemStructure.ssd`, SSP 1.0.
+
+use super::Component;
+use super::connections::Wiring;
+use super::units::Units;
+use crate::description::write::GENERATION_TOOL;
+use crate::description::{BaseUnit, Causality, EnumerationItem, ScalarVariable, VariableType};
+use crate::model::Model;
+use quick_xml::events::{BytesDecl, Event};
+use quick_xml::writer::Writer;
+use std::io;
+
+type Xml = Writer<Vec<u8>>;
+
+const COMMON: &str = "http://ssp-standard.org/SSP1/SystemStructureCommon";
+const DESCRIPTION: &str = "http://ssp-standard.org/SSP1/SystemStructureDescription";
+const OMSIMULATOR: &str = "https://raw.githubusercontent.com/OpenModelica/OMSimulator/master/schema/oms.xsd";
+const FMU: &str = "application/x-fmu-sharedlibrary";
+
+/// The file's contents.
+pub fn write(model: &Model, components: &[Component], wiring: &Wiring) -> String {
+    let mut xml = Writer::new_with_indent(Vec::new(), b' ', 2);
+    let system = System { model, components, wiring, units: Units::of(components) };
+    system.document(&mut xml).expect("writing to memory does not fail");
+    let mut bytes = xml.into_inner();
+    bytes.push(b'\n');
+    String::from_utf8(bytes).expect("only UTF-8 was written")
+}
+
+struct System<'a> {
+    model: &'a Model,
+    components: &'a [Component],
+    wiring: &'a Wiring<'a>,
+    units: Units<'a>,
+}
+
+impl System<'_> {
+    fn document(&self, xml: &mut Xml) -> io::Result<()> {
+        let name = format!("{}_system", self.model.name);
+        xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+        xml.create_element("ssd:SystemStructureDescription")
+            .with_attributes([("xmlns:ssc", COMMON), ("xmlns:ssd", DESCRIPTION), ("xmlns:oms", OMSIMULATOR)])
+            .with_attribute(("version", "1.0"))
+            .with_attributes([("name", name.as_str()), ("generationTool", GENERATION_TOOL)])
+            .write_inner_content(|xml| {
+                self.system(xml, &name)?;
+                self.enumerations(xml)?;
+                self.unit_list(xml)?;
+                let experiment = &self.model.experiment;
+                xml.create_element("ssd:DefaultExperiment")
+                    .with_attribute(("startTime", "0.0"))
+                    .with_attribute(("stopTime", format!("{:?}", experiment.stop).as_str()))
+                    .write_empty()?;
+                Ok(())
+            })?;
+        Ok(())
+    }
+
+    fn system(&self, xml: &mut Xml, name: &str) -> io::Result<()> {
+        xml.create_element("ssd:System")
+            .with_attribute(("name", name))
+            .with_attribute(("description", self.model.description.as_str()))
+            .write_inner_content(|xml| {
+                if !self.wiring.outer.is_empty() {
+                    xml.create_element("ssd:Connectors").write_inner_content(|xml| {
+                        self.wiring.outer.iter().try_for_each(|(name, port)| {
+                            let kind = port.variable.causality.to_string();
+                            self.connector(xml, name, &kind, port.component, port.variable)
+                        })
+                    })?;
+                }
+                xml.create_element("ssd:Elements").write_inner_content(|xml| {
+                    self.components.iter().try_for_each(|component| self.component(xml, component))
+                })?;
+                self.connections(xml)?;
+                self.step_size(xml)
+            })?;
+        Ok(())
+    }
+
+    /// SSP 1.0 has no place for the step size, so it goes where OMSimulator keeps it.
+    fn step_size(&self, xml: &mut Xml) -> io::Result<()> {
+        let step = format!("{:?}", self.model.experiment.step);
+        let nest = |xml: &mut Xml, name: &str, inner: &dyn Fn(&mut Xml) -> io::Result<()>| {
+            xml.create_element(name).write_inner_content(inner).map(|_| ())
+        };
+        nest(xml, "ssd:Annotations", &|xml| {
+            xml.create_element("ssc:Annotation")
+                .with_attribute(("type", "org.openmodelica"))
+                .write_inner_content(|xml| {
+                    nest(xml, "oms:Annotations", &|xml| {
+                        nest(xml, "oms:SimulationInformation", &|xml| {
+                            xml.create_element("oms:FixedStepMaster")
+                                .with_attributes([("description", "oms-ma"), ("stepSize", step.as_str())])
+                                .with_attributes([
+                                    ("absoluteTolerance", "0.0001"),
+                                    ("relativeTolerance", "0.0001"),
+                                ])
+                                .write_empty()?;
+                            Ok(())
+                        })
+                    })
+                })?;
+            Ok(())
+        })
+    }
+
+    fn component(&self, xml: &mut Xml, component: &Component) -> io::Result<()> {
+        let mut element = xml
+            .create_element("ssd:Component")
+            .with_attribute(("name", component.name.as_str()))
+            .with_attributes([("type", FMU), ("source", component.source.as_str())])
+            .with_attribute(("implementation", component.implementation()));
+        if let Some(description) = &component.description.description {
+            element = element.with_attribute(("description", description.as_str()));
+        }
+        if component.connectors().next().is_none() {
+            element.write_empty()?;
+            return Ok(());
+        }
+        element.write_inner_content(|xml| {
+            xml.create_element("ssd:Connectors").write_inner_content(|xml| {
+                component.connectors().try_for_each(|(variable, kind)| {
+                    self.connector(xml, &variable.name, kind, component, variable)
+                })
+            })?;
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    fn connector(
+        &self,
+        xml: &mut Xml,
+        name: &str,
+        kind: &str,
+        component: &Component,
+        variable: &ScalarVariable,
+    ) -> io::Result<()> {
+        let mut element =
+            xml.create_element("ssd:Connector").with_attribute(("name", name)).with_attribute(("kind", kind));
+        if let Some(description) = &variable.description {
+            element = element.with_attribute(("description", description.as_str()));
+        }
+        element.write_inner_content(|xml| {
+            let element = xml.create_element(match variable.variable_type {
+                VariableType::Real => "ssc:Real",
+                VariableType::Integer => "ssc:Integer",
+                VariableType::Boolean => "ssc:Boolean",
+                VariableType::String => "ssc:String",
+                VariableType::Enumeration => "ssc:Enumeration",
+            });
+            let element = match variable.variable_type {
+                VariableType::Enumeration => {
+                    element.with_attribute(("name", enumeration_name(component, variable).as_str()))
+                }
+                VariableType::Real => match self.units.name(component, variable) {
+                    Some(unit) => element.with_attribute(("unit", unit)),
+                    None => element,
+                },
+                _ => element,
+            };
+            element.write_empty()?;
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    fn connections(&self, xml: &mut Xml) -> io::Result<()> {
+        let inner = self.wiring.inner.iter().map(|(start, end)| {
+            [
+                ("startElement", start.component.name.as_str()),
+                ("startConnector", start.variable.name.as_str()),
+                ("endElement", end.component.name.as_str()),
+                ("endConnector", end.variable.name.as_str()),
+            ]
+            .to_vec()
+        });
+        let outer = self.wiring.outer.iter().map(|(name, port)| {
+            let element = port.component.name.as_str();
+            let connector = port.variable.name.as_str();
+            if port.variable.causality == Causality::Input {
+                [("startConnector", name.as_str()), ("endElement", element), ("endConnector", connector)]
+                    .to_vec()
+            } else {
+                [("startElement", element), ("startConnector", connector), ("endConnector", name.as_str())]
+                    .to_vec()
+            }
+        });
+        let all: Vec<_> = inner.chain(outer).collect();
+        if all.is_empty() {
+            return Ok(());
+        }
+        xml.create_element("ssd:Connections").write_inner_content(|xml| {
+            for attributes in all {
+                xml.create_element("ssd:Connection").with_attributes(attributes).write_empty()?;
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    fn enumerations(&self, xml: &mut Xml) -> io::Result<()> {
+        let mut list: Vec<(String, &[EnumerationItem])> = Vec::new();
+        for component in self.components {
+            for (variable, _) in component.connectors() {
+                if variable.variable_type == VariableType::Enumeration {
+                    let name = enumeration_name(component, variable);
+                    let items = component.description.declared_type(variable).map(|known| &known.items[..]);
+                    if !list.iter().any(|(known, _)| *known == name) {
+                        list.push((name, items.unwrap_or_default()));
+                    }
+                }
+            }
+        }
+        if list.is_empty() {
+            return Ok(());
+        }
+        xml.create_element("ssd:Enumerations").write_inner_content(|xml| {
+            for (name, items) in list {
+                xml.create_element("ssc:Enumeration")
+                    .with_attribute(("name", name.as_str()))
+                    .write_inner_content(|xml| {
+                        for item in items {
+                            xml.create_element("ssc:Item")
+                                .with_attribute(("name", item.name.as_str()))
+                                .with_attribute(("value", item.value.to_string().as_str()))
+                                .write_empty()?;
+                        }
+                        Ok(())
+                    })?;
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    fn unit_list(&self, xml: &mut Xml) -> io::Result<()> {
+        if self.units.list.is_empty() {
+            return Ok(());
+        }
+        xml.create_element("ssd:Units").write_inner_content(|xml| {
+            for (name, base) in &self.units.list {
+                xml.create_element("ssc:Unit")
+                    .with_attribute(("name", name.as_str()))
+                    .write_inner_content(|xml| base_unit(xml, base))?;
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+}
+
+fn base_unit(xml: &mut Xml, base: &BaseUnit) -> io::Result<()> {
+    let mut element = xml.create_element("ssc:BaseUnit");
+    let exponents = [
+        ("kg", base.kg),
+        ("m", base.m),
+        ("s", base.s),
+        ("A", base.a),
+        ("K", base.k),
+        ("mol", base.mol),
+        ("cd", base.cd),
+        ("rad", base.rad),
+    ];
+    for (name, exponent) in exponents {
+        if exponent != 0 {
+            element = element.with_attribute((name, exponent.to_string().as_str()));
+        }
+    }
+    for (name, value, default) in [("factor", base.factor, 1.0), ("offset", base.offset, 0.0)] {
+        if value != default {
+            element = element.with_attribute((name, format!("{value:?}").as_str()));
+        }
+    }
+    element.write_empty()?;
+    Ok(())
+}
+
+/// Enumerations of different FMUs may have the same name.
+fn enumeration_name(component: &Component, variable: &ScalarVariable) -> String {
+    format!("{}.{}", component.name, variable.declared_type.as_deref().unwrap_or(&variable.name))
+}

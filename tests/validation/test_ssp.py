@@ -1,0 +1,187 @@
+"""System structure packages: against the schema of SSP 1.0, and run by FMPy's simulation of SSPs."""
+
+import zipfile
+
+import exact
+import numpy as np
+import pytest
+from conftest import ROOT, contact_fmu
+from fmpy.ssp.simulation import simulate_ssp
+from fmpy.ssp.ssd import get_connections, read_ssd
+from lxml import etree
+from other_fmus import other_fmu
+
+# The simulation starts with all connectors at zero, so the ball starts there too.
+BALL = (ROOT / "models/coupled_ball/model.toml").read_text().replace("0.0, 0.0, 1.001", "0.0, 0.0, 0.0")
+BALL = BALL.replace("normal = [0.0, 0.0, 1.0]\n", "normal = [0.0, 0.0, 1.0]\nposition = [0.0, 0.0, -1.001]\n")
+NAMESPACES = {
+    "ssc": "http://ssp-standard.org/SSP1/SystemStructureCommon",
+    "ssd": "http://ssp-standard.org/SSP1/SystemStructureDescription",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A model file, the smooth half of its ball, and FMUs that do not quite fit."""
+    folder = tmp_path_factory.mktemp("ssp")
+    (folder / "ball.toml").write_text(BALL)
+    other_fmu("smooth_ball", "smooth_ball", folder / "smooth_ball.fmu")
+    other_fmu("other_tool", "lag", folder / "lag.fmu")
+    renamed = lambda xml: xml.replace("ball.r[3]", "z").replace("ball.v[3]", "speed").replace("ball.f[3]", "force")
+    other_fmu("smooth_ball", "smooth_ball", folder / "free fall-1.fmu", edit=renamed)
+    scaled = lambda xml: xml.replace('name="m"><BaseUnit m="1"/>', 'name="m"><BaseUnit m="1" factor="0.001"/>')
+    other_fmu("smooth_ball", "smooth_ball", folder / "millimetres.fmu", edit=scaled)
+    return folder
+
+
+def ssp(folder, name, *arguments):
+    """Writes a package and returns its path and its description, which is checked against the schema."""
+    path = folder / name
+    assert contact_fmu("ssp", "ball.toml", *arguments, "-o", name, cwd=folder) == f"{name}\n"
+    return path, read_ssd(path)
+
+
+def tree_of(path):
+    with zipfile.ZipFile(path) as archive:
+        return etree.fromstring(archive.read("SystemStructure.ssd"))
+
+
+def connections(ssd):
+    return {
+        (entry.startElement, entry.startConnector, entry.endElement, entry.endConnector)
+        for entry in ssd.system.connections
+    }
+
+
+SMOOTH = {
+    ("smooth_ball", "ball.r[3]", "coupled_ball", "ball.r[3]"),
+    ("smooth_ball", "ball.v[3]", "coupled_ball", "ball.v[3]"),
+    ("coupled_ball", "ball.f[3]", "smooth_ball", "ball.f[3]"),
+}
+
+
+def inner(ssd):
+    return {entry for entry in connections(ssd) if entry[0] and entry[2]}
+
+
+def test_one_fmu(folder):
+    path, ssd = ssp(folder, "one.ssp")
+    assert zipfile.ZipFile(path).namelist() == ["SystemStructure.ssd", "resources/coupled_ball.fmu"]
+    (component,) = ssd.system.elements
+    assert (component.name, component.source) == ("coupled_ball", "resources/coupled_ball.fmu")
+    kinds = {connector.name: connector.kind for connector in component.connectors}
+    assert (kinds["ball.r[3]"], kinds["ball.f[3]"], kinds["ball.mass"]) == ("input", "output", "parameter")
+    assert "time" not in kinds
+    outer = {connector.name: connector.kind for connector in ssd.system.connectors}
+    assert outer == {name: kind for name, kind in kinds.items() if kind in ("input", "output")}
+    assert inner(ssd) == set()
+    assert len(connections(ssd)) == len(outer)
+    assert len(get_connections(ssd.system)) == len(outer)
+
+
+def test_types_and_units(folder):
+    path, ssd = ssp(folder, "lag.ssp", "--with", "lag.fmu")
+    tree = tree_of(path)
+    find = lambda component, name: tree.find(
+        f".//ssd:Component[@name='{component}']/ssd:Connectors/ssd:Connector[@name='{name}']", NAMESPACES
+    )
+    for component, name, tag, attributes in [
+        ("coupled_ball", "ball.r[3]", "Real", {"unit": "m"}),
+        ("coupled_ball", "ball.f[3]", "Real", {"unit": "N"}),
+        ("coupled_ball", "ball_floor.state", "Integer", {}),
+        ("lag", "u", "Real", {"unit": "degC"}),
+        ("lag", "gain", "Real", {}),
+        ("lag", "enabled", "Boolean", {}),
+        ("lag", "label", "String", {}),
+        ("lag", "mode", "Enumeration", {"name": "lag.Mode"}),
+    ]:
+        (element,) = find(component, name)
+        assert (etree.QName(element).localname, dict(element.attrib)) == (tag, attributes), name
+    units = {unit.name: unit for unit in ssd.units}
+    assert (units["N"].kg, units["N"].m, units["N"].s) == (1, 1, -2)
+    assert (units["degC"].K, units["degC"].offset) == (1, 273.15)
+    items = tree.findall("ssd:Enumerations/ssc:Enumeration[@name='lag.Mode']/ssc:Item", NAMESPACES)
+    assert [(item.get("name"), item.get("value")) for item in items] == [("lag", "1"), ("direct", "2")]
+    experiment = tree.find("ssd:DefaultExperiment", NAMESPACES)
+    assert (float(experiment.get("startTime")), float(experiment.get("stopTime"))) == (0.0, 5.0)
+    used = {element.get("unit") for element in tree.iter("{%s}Real" % NAMESPACES["ssc"])} - {None}
+    assert used == set(units)
+    steps = [element.get("stepSize") for element in tree.iter() if etree.QName(element).localname == "FixedStepMaster"]
+    assert [float(step) for step in steps] == [1e-3]
+
+
+def test_same_names_are_connected(folder):
+    path, ssd = ssp(folder, "coupled.ssp", "--with", "smooth_ball.fmu")
+    assert inner(ssd) == SMOOTH
+    names = [connector.name for connector in ssd.system.connectors]
+    assert len(set(names)) == len(names)
+    assert "ball.r[1]" in names and "ball.r[3]" not in names and "ball.f[3]" not in names
+
+
+def test_coupled_ball_bounces(folder):
+    path, _ = ssp(folder, "coupled.ssp", "--with", "smooth_ball.fmu")
+    h = 1e-3
+    result = simulate_ssp(str(path), stop_time=5.0 - h / 2, step_size=h)
+    times, heights = h * np.arange(1, 5001), result["smooth_ball.ball.r[3]"]
+    assert len(heights) == 5000
+    impacts = exact.ball_impacts(21)[0]
+    # As in docs/coupling.md: an impulse is delivered over up to three steps, the last bounces are shorter than that.
+    settled = (times < impacts[20]) | (times > 4.5)
+    settled &= ~np.any([(impact <= times) & (times < impact + 3e-3) for impact in impacts], axis=0)
+    assert settled.sum() > 4000
+    assert np.abs(heights - exact.ball_height(times) + 0.801)[settled].max() < 1e-8
+    assert result["coupled_ball.ball.latency"][-1] == 1
+
+
+def test_connections_that_are_asked_for(folder):
+    wishes = ["free_fall_1.z=coupled_ball.ball.r[3]", "free_fall_1.speed=coupled_ball.ball.v[3]"]
+    wishes += ["coupled_ball.ball.f[3]=free_fall_1.force"]
+    arguments = [part for wish in wishes for part in ("--connect", wish)]
+    path, ssd = ssp(folder, "asked.ssp", "--with", "free fall-1.fmu", *arguments)
+    expected = {tuple(part for end in wish.split("=") for part in end.split(".", 1)) for wish in wishes}
+    assert inner(ssd) == expected
+    by_name = simulate_ssp(str(ssp(folder, "named.ssp", "--with", "smooth_ball.fmu")[0]), stop_time=1.0, step_size=1e-3)
+    by_wish = simulate_ssp(str(path), stop_time=1.0, step_size=1e-3)
+    assert np.array_equal(by_name["smooth_ball.ball.r[3]"], by_wish["free_fall_1.z"])
+    assert by_wish["free_fall_1.z"].min() < -0.5
+
+
+def test_different_units_are_not_connected(folder):
+    path, ssd = ssp(folder, "units.ssp", "--with", "millimetres.fmu")
+    assert ("millimetres", "ball.r[3]", "coupled_ball", "ball.r[3]") not in connections(ssd)
+    assert ("millimetres", "ball.v[3]", "coupled_ball", "ball.v[3]") in connections(ssd)
+    units = {unit.name: unit for unit in ssd.units}
+    assert (units["m"].factor, units["m (millimetres)"].factor) == (1.0, 0.001)
+
+
+def test_outputs_of_the_same_name_are_not_connected(folder):
+    """Two components of one FMU: which of their positions is meant is for the user to say."""
+    path, ssd = ssp(folder, "two.ssp", "--with", "smooth_ball.fmu", "--with", "smooth_ball.fmu")
+    assert [component.name for component in ssd.system.elements] == ["coupled_ball", "smooth_ball", "smooth_ball_2"]
+    assert inner(ssd) == {
+        ("coupled_ball", "ball.f[3]", "smooth_ball", "ball.f[3]"),
+        ("coupled_ball", "ball.f[3]", "smooth_ball_2", "ball.f[3]"),
+    }
+    names = [connector.name for connector in ssd.system.connectors]
+    assert len(set(names)) == len(names)
+    assert {"smooth_ball.ball.r[3]", "smooth_ball_2.ball.r[3]", "ball.r[1]"} <= set(names)
+    wish = "smooth_ball_2.ball.r[3]=coupled_ball.ball.r[3]"
+    _, ssd = ssp(folder, "two.ssp", "--with", "smooth_ball.fmu", "--with", "smooth_ball.fmu", "--connect", wish)
+    assert ("smooth_ball_2", "ball.r[3]", "coupled_ball", "ball.r[3]") in inner(ssd)
+
+
+@pytest.mark.parametrize("model", ["slider_crank", "wheel", "oscillator", "bouncing_ball_compliant"])
+def test_systems_of_models_are_valid(folder, model):
+    path = folder / f"{model}.ssp"
+    contact_fmu("ssp", ROOT / "models" / model / "model.toml", "-o", path)
+    ssd = read_ssd(path)
+    assert ssd.version == "1.0" and ssd.name == f"{model}_system"
+
+
+def test_system_of_an_owned_model_runs(folder):
+    path = folder / "bouncing_ball.ssp"
+    contact_fmu("ssp", ROOT / "models/bouncing_ball/model.toml", "-o", path)
+    result = simulate_ssp(str(path), stop_time=0.995, step_size=1e-2)
+    times = 1e-2 * np.arange(1, 101)
+    assert np.abs(result["bouncing_ball.ball.r[3]"] - 0.2 - exact.ball_height(times)).max() < 1e-12
+    assert np.array_equal(result["ball.r[3]"], result["bouncing_ball.ball.r[3]"])
