@@ -33,7 +33,7 @@ use super::law::{coulomb_cone, newton_impact};
 use super::problem::mixed::Friction;
 use super::rotation::{FreeRotation, Orientation, spin};
 use super::scalar::{Scalar, length};
-use super::solver::{Solvable, Status};
+use super::solver::{Solvable, SolverSettings, Status};
 use super::state::{ContactMode, ContactRecord, State};
 use super::step::{Turn, Workspace};
 use super::system::{Island, Scheme, Sides, System};
@@ -720,17 +720,22 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// Solves the problem from the guess in the unknowns as well as it goes. Returns whether it was solved to
     /// tolerance.
     fn solve_problem(&mut self) -> bool {
+        self.solve_problem_to(self.system.settings.solver.tolerance)
+    }
+
+    /// The same where a larger tolerance is enough; a residual up to it counts as none.
+    fn solve_problem_to(&mut self, tolerance: f64) -> bool {
         let workspace = &mut *self.workspace;
-        let report = S::solve_mixed(
-            &workspace.problem,
-            &mut workspace.unknowns,
-            &self.system.settings.solver,
-            &mut workspace.solver,
-        );
+        let settings = SolverSettings { tolerance, ..self.system.settings.solver };
+        let report =
+            S::solve_mixed(&workspace.problem, &mut workspace.unknowns, &settings, &mut workspace.solver);
         let record = &mut self.state.step;
         record.iterations = record.iterations.saturating_add(report.iterations);
-        record.residual = record.residual.max(report.residual);
-        report.status == Status::Solved
+        let is_solved = report.status == Status::Solved;
+        if !is_solved || tolerance <= self.system.settings.solver.tolerance {
+            record.residual = record.residual.max(report.residual);
+        }
+        is_solved
     }
 
     /// Makes the proposed velocities and impulses real, and moves the nodes over `dt`.
