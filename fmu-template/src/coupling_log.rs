@@ -22,7 +22,7 @@ const ROUNDING: f64 = 1e-9;
 /// ...when that lasts for so many steps.
 const STILL_STEPS: u32 = 10;
 /// An energy excess above this part of the largest kinetic energy so far is worth a warning...
-pub const ENERGY_EXCESS: f64 = 0.1;
+const ENERGY_EXCESS: f64 = 0.1;
 /// ...or this part of it for links, which lend energy to and fro...
 const ENERGY_EXCESS_OF_LINKS: f64 = 2.0;
 /// ...where bodies at rest count as if they had fallen for so many steps.
