@@ -5,12 +5,16 @@ import exact
 import numpy as np
 import pytest
 from kinetic_cases import (
+    BALL_OFFSET,
     LATENCY,
     ORDERS,
     Options,
     away_from_impacts,
     ball,
+    ball_side,
+    ball_slave,
     chain,
+    drive,
     energy_gain,
     impacts,
     on_plane,
@@ -123,6 +127,25 @@ def test_harmonic_push(fmus, order, auto, told):
     assert np.abs(result.position - expected)[away].max() < 1e-4
     assert np.abs(result.position[result.times > 3.8]).max() < 2e-7
     assert (result.latency, result.warnings) == (LATENCY[order], [])
+
+
+def test_wrong_masses_in_long_steps_of_euler(fmus, order):
+    """Where the first force of an impact is a small one, and the mass is learnt from it all the same."""
+    random = np.random.default_rng(2)
+    gains = []
+    for rule in EULER * 8:
+        step, mass, height = random.uniform(5e-3, 9e-3), 2.0 ** random.uniform(0.1, 1.0), random.uniform(0.3, 1.2)
+        options = Options(order, step, True, mass, rule=rule)
+        slave = ball_slave(fmus, options)
+        side = ball_side(rule)
+        side.x[0] = height
+        result = drive(side, slave, [2], 1.0, options, BALL_OFFSET)
+        # Euler's flights are those of a velocity half a step later.
+        energies = 0.5 * (result.velocity - 5.0 * step) ** 2 + 10.0 * result.position
+        gains.append(energy_gain(result, energies=energies))
+        assert gains[-1] < 1e-2 or result.warnings
+    print("gains", order, np.sort(gains))
+    assert np.median(gains) < 1e-6
 
 
 @both_latencies

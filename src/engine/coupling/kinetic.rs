@@ -75,7 +75,7 @@ pub fn observe<S: Scalar>(
         let change = window.mobility.acceleration(&force);
         let was_stiff = memory.response.stiff;
         let factors = (memory.response.mass_factor, memory.response.inertia_factor);
-        let (lesson, found) = memory.response.see(
+        let (by_mass, found) = memory.response.see(
             &surprise.linear,
             &response.linear,
             &change.linear,
@@ -84,7 +84,7 @@ pub fn observe<S: Scalar>(
             windows,
         );
         error = found;
-        corrected = lesson.corrected;
+        corrected = by_mass;
         // Without an impact to compare with, the smallest error of the master's rotation would count.
         let is_impact = latency::is_impact(&change.linear, &expected.linear);
         if settings.adapt && window.mobility.rotation.is_some() && is_impact {
@@ -98,7 +98,8 @@ pub fn observe<S: Scalar>(
         if corrected {
             memory.ledger.void(1 + windows);
         }
-        if lesson.by_impact {
+        if by_mass {
+            // What is still to come has to make up for what went wrong.
             memory.hold = 1 + windows;
         }
         let learned = &memory.response;
