@@ -31,6 +31,8 @@ const FALLING_STEPS: f64 = 10.0;
 const OTHER_COUPLINGS: &str =
     "take a smaller communication step, or coupling = \"compliant\" or \"owned\" in the model";
 
+const OTHER_STEPS: &str = "take a smaller communication step, let the FMU step before the master applies its force (sequential order), or check master_mass in the model";
+
 /// What was told of one coupling.
 #[derive(Clone, Debug)]
 pub struct CouplingLog {
@@ -167,16 +169,16 @@ impl CouplingLog {
                 ),
             );
         }
-        let part = match system.couplings[self.coupling].mode {
-            CouplingMode::Compliant(_) => ENERGY_EXCESS_OF_LINKS,
-            _ => ENERGY_EXCESS,
+        let (part, cures) = match system.couplings[self.coupling].mode {
+            CouplingMode::Compliant(_) => (ENERGY_EXCESS_OF_LINKS, OTHER_STEPS),
+            _ => (ENERGY_EXCESS, OTHER_COUPLINGS),
         };
         let speed = after.couplings[self.coupling].given.velocity.norm();
         if self.alarm.rings(is.energy_excess, part, is.mass, speed, after) {
             self.warn(
                 logger,
                 after,
-                format_args!("the coupling has added {} J of energy: {OTHER_COUPLINGS}", is.energy_excess),
+                format_args!("the coupling has added {} J of energy: {cures}", is.energy_excess),
             );
         }
     }
@@ -381,6 +383,10 @@ mod tests {
         resting.run.state.step.duration = 1e-2;
         assert_eq!(step(&mut resting, excess(0.04)), [""; 0], "0.1 s of free fall are 0.48 J");
         assert_eq!(step(&mut resting, excess(0.05)).len(), 1);
+        let link = Link { latency: Latency::Auto, stiffness: 1.0, damping: 0.0, master_mass: 4.0 };
+        let mut linked = started(Coupling::Compliant(link), false);
+        let lines = step(&mut linked, excess(1e3));
+        assert!(lines[0].contains("sequential order") && !lines[0].contains("compliant"), "{lines:?}");
     }
 
     #[test]

@@ -79,6 +79,7 @@ def test_chain_in_long_steps(fmus, order, auto):
         doubled = result.times[np.argmax(parts > 2.0)] if parts.max() > 2.0 else np.inf
         print("long steps", auto, "doubled", doubled, "warned", result.warned)
         assert result.warned < doubled
+        assert "take a smaller communication step" in result.warnings[0] and "sequential order" in result.warnings[0]
 
 
 def kicked(slave, side):

@@ -27,9 +27,9 @@ const CHECKS: usize = 2;
 /// Forces to keep.
 const MOST: usize = 2 * *TERMS.end() + CHECKS;
 /// Largest error of a force that is foretold, as a part of the largest one.
-const ERROR: f64 = 1e-9;
-/// Pivots below this part of the largest one leave the terms to chance.
-const PIVOT: f64 = 1e-6;
+const ERROR: f64 = 1e-10;
+/// Pivots below this part of the largest one leave the terms to chance: smooth functions look like polynomials then.
+const PIVOT: f64 = 1e-4;
 /// The newest forces, and by how much they have to be larger than those before to be worth a look.
 const NEWEST: usize = 4;
 const LARGER: f64 = 1.1;
@@ -168,7 +168,7 @@ mod tests {
             let part = (t / 0.1).min(1.0);
             part * part * (3.0 - 2.0 * part)
         };
-        let forces: [(&str, &dyn Fn(f64) -> f64); 10] = [
+        let forces: [(&str, &dyn Fn(f64) -> f64); 12] = [
             ("constant", &|_| 3.0),
             ("linear", &|t| 9.0 * t),
             ("square", &|t| t * t),
@@ -179,6 +179,8 @@ mod tests {
             ("set in softly", &|t| smooth(t) * (200.0 * t).sin()),
             ("approach", &|t| 1.0 - (-t / 0.05).exp()),
             ("chirp", &|t| t * (60.0 * t * t).sin()),
+            ("switched softly", &|t| 1.0 / (1.0 + (-(t - 0.2) / 0.02).exp())),
+            ("bell", &|t| (-((t - 0.3) / 0.05).powi(2)).exp()),
         ];
         for step in [1e-2, 1e-3, 1e-4] {
             for (name, force) in forces {
