@@ -1,7 +1,7 @@
 //! Warnings about external forces on bodies that the FMU moves itself: forces of springs in the master that are held over
 //! steps too long for them. They go where those of other [couplings](crate::coupling_log) go.
 
-use crate::coupling_log::{ENERGY_EXCESS, EnergyAlarm, warn};
+use crate::coupling_log::{EnergyAlarm, warn};
 use crate::instance::Instance;
 use crate::lifecycle::Interface;
 use crate::logger::Logger;
@@ -20,6 +20,9 @@ pub struct HeldForceLog {
     /// Whether growth was told.
     told_growth: bool,
 }
+
+/// Energy added above this part of the body's largest kinetic energy is worth a warning.
+const ENERGY_ADDED: f64 = 0.01;
 
 fn cures(interface: Interface) -> &'static str {
     match interface {
@@ -72,12 +75,11 @@ impl HeldForceLog {
     fn tell(&mut self, found: Finding, state: &State<f64>, logger: &Logger) {
         let (name, cures, node) = (&self.name, self.cures, self.force.node());
         match found {
-            Finding::Follows(added) => {
-                let speed = state.nodes[node].velocity.norm();
+            Finding::Follows { stiffness, added, speed } => {
                 let mass = state.parameters.mass[node];
-                if self.alarm.rings(added, ENERGY_EXCESS, mass, speed, state) {
+                if self.alarm.rings(added, ENERGY_ADDED, mass, speed, state) {
                     let text = format_args!(
-                        "{name}.f_ext follows the body like a spring, and held over steps it has added {added} J of energy: {cures}"
+                        "{name}.f_ext follows the body like a spring of {stiffness:.3e} N/m, and held over steps it has added up to {added:.3e} J of energy: {cures}"
                     );
                     warn(name, logger, state, text);
                 }
