@@ -26,8 +26,6 @@ static void *load(const char *path) { return dlopen(path, RTLD_NOW | RTLD_LOCAL)
 static const char *load_error(void) { return dlerror(); }
 #endif
 
-enum { MAX_OUTPUTS = 1024 };
-
 typedef struct {
     void (*log)(void *, const char *, int, const char *, const char *, ...);
     void *(*allocate)(size_t, size_t);
@@ -82,8 +80,8 @@ int main(int count, char **arguments)
     int (*set)(void *, const unsigned *, size_t, const double *);
     void (*release)(void *);
     const Callbacks callbacks = {print_message, calloc, free, NULL, NULL};
-    unsigned outputs[MAX_OUTPUTS], position[3], velocity[3], force[3];
-    double values[MAX_OUTPUTS], r[3], v[3], f[3];
+    unsigned position[3], velocity[3], force[3];
+    double r[3], v[3], f[3];
     size_t given = 0;
     int ball = 0, next = 6;
 
@@ -100,7 +98,11 @@ int main(int count, char **arguments)
         ball = 1;
         next += 4;
     }
-    while (next < count && given < MAX_OUTPUTS)
+    unsigned *outputs = calloc((size_t)count, sizeof *outputs);
+    double *values = calloc((size_t)count, sizeof *values);
+    if (!outputs || !values)
+        return 1;
+    while (next < count)
         outputs[given++] = (unsigned)atoi(arguments[next++]);
 
     void *library = load(arguments[1]);
@@ -155,5 +157,7 @@ int main(int count, char **arguments)
     }
     require(terminate(fmu), "fmi2Terminate");
     release(fmu);
+    free(values);
+    free(outputs);
     return 0;
 }
