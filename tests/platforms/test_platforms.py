@@ -208,7 +208,8 @@ def fmus(folder):
     def fmu(model):
         if model not in found:
             path = folder / f"{model}.fmu"
-            subprocess.run([BUILDER, "build", ROOT / "models" / model / "model.toml", "-o", path], check=True)
+            command = [BUILDER, "build", ROOT / "models" / model / "model.toml", "-o", path]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
             found[model] = path, Path(extract(str(path), folder / model))
         return found[model]
 
