@@ -6,6 +6,7 @@
 mod contact;
 mod coupling;
 pub mod derivative;
+mod elementary;
 mod energy;
 mod geometry;
 mod initial;

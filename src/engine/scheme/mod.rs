@@ -24,6 +24,7 @@ pub mod time_of_impact;
 
 use super::contact::{Bodies, Carrier, Impulse, Jacobian, Touch, assemble, near, pose, scales};
 use super::coupling::{self, CouplingMode};
+use super::elementary::hypot;
 use super::geometry::{NodeShape, Pose};
 use super::law::bounded::turn;
 use super::law::newton_impact::Bounce;
@@ -571,7 +572,7 @@ impl<S: Solvable> IslandStep<'_, S> {
                 _ => {
                     let u = problem.contacts.velocity(index, unknowns).map(S::value);
                     let mu = self.state.parameters.mu[touches[active[index]].contact].value();
-                    coulomb_cone::mode(mu, r[0].value(), u[1].hypot(u[2]), still)
+                    coulomb_cone::mode(mu, r[0].value(), hypot(u[1], u[2]), still)
                 }
             };
             let p = r * scales[index];
