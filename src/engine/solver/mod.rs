@@ -13,6 +13,7 @@ mod dense;
 mod elimination;
 mod enumeration;
 mod factor;
+mod few;
 mod fischer;
 #[cfg(test)]
 mod fixtures;
@@ -51,7 +52,7 @@ pub struct SolverSettings {
     /// Relative natural residual that counts as solved.
     pub tolerance: f64,
     /// Limit of iterations, for every part of a problem that nothing couples to the rest. A guess that
-    /// fails costs a few more.
+    /// fails costs a few more, and so does the first try of a few contacts.
     pub max_iterations: u32,
 }
 
@@ -237,16 +238,22 @@ fn solve_parts(
             _ => {
                 let share = (members.len() as f64 / contacts).sqrt();
                 let goal = MARGIN * settings.tolerance * scale * share;
-                part.gather(problem, r, members, parts.position(), goal);
-                part.drop_bad_guess();
-                // Gauss-Seidel goes on from any point.
-                let effort = if start == Start::Guess && method != Nonlinear::Nsgs && !part.at_zero() {
-                    solve_from_guess(part, method, limit, work)
-                } else {
-                    solve_part(part, method, limit, work)
+                let few = match method {
+                    Nonlinear::Auto => few::solve(problem, r, members, parts.position(), goal, limit),
+                    _ => Err(0),
                 };
-                part.scatter(r);
-                effort
+                few.unwrap_or_else(|wasted| {
+                    part.gather(problem, r, members, parts.position(), goal);
+                    part.drop_bad_guess();
+                    // Gauss-Seidel goes on from any point.
+                    let effort = if start == Start::Guess && method != Nonlinear::Nsgs && !part.at_zero() {
+                        solve_from_guess(part, method, limit, work)
+                    } else {
+                        solve_part(part, method, limit, work)
+                    };
+                    part.scatter(r);
+                    Effort { iterations: effort.iterations.saturating_add(wasted), ..effort }
+                })
             }
         };
         if effort.iterations > hardest.iterations {
