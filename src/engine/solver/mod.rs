@@ -65,7 +65,7 @@ pub enum SolverChoice {
     Nsgs,
     /// Semismooth Newton, with proximal regularisation where the plain iteration fails.
     Newton,
-    /// Lexicographic Lemke, for contacts without friction, polygons inside the circle and bounded friction.
+    /// Lexicographic Lemke, for contacts without friction, polygons and bounded friction.
     Lemke,
     /// Block principal pivoting, for contacts without friction and bounded friction.
     Pivoting,
@@ -180,6 +180,8 @@ impl Effort {
     }
 }
 
+/// Relative natural residual of answers of a step, whose errors the next steps would carry on, where it is cheap.
+const ROUND_OFF: f64 = 1e-15;
 /// Part of the tolerance that solvers aim at, so that round-off and last touches do not undo it.
 const MARGIN: f64 = 0.4;
 
@@ -202,7 +204,8 @@ pub fn solve_cone(
 enum Start {
     /// A point, which stays where it is a solution.
     Point,
-    /// A guess, from the last step: the answer shall be the one that a start from zero gives, in fewer iterations.
+    /// A guess, from the last step or zero: the answer shall be the one that a start from zero gives, in fewer
+    /// iterations.
     Guess,
 }
 
@@ -239,7 +242,11 @@ fn solve_parts(
                 let share = (members.len() as f64 / contacts).sqrt();
                 let goal = MARGIN * settings.tolerance * scale * share;
                 let few = match method {
-                    Nonlinear::Auto => few::solve(problem, r, members, parts.position(), goal, limit),
+                    Nonlinear::Auto => {
+                        let wanted = if start == Start::Guess { ROUND_OFF * scale } else { goal };
+                        let goal = few::Goal { enough: goal, wanted };
+                        few::solve(problem, r, members, parts.position(), goal, limit)
+                    }
                     _ => Err(0),
                 };
                 few.unwrap_or_else(|wasted| {
