@@ -15,6 +15,8 @@ use std::ops::{Add, Div, Mul, Sub};
 pub const LIMIT: usize = 4;
 /// Newton iterations; more are left to the general solvers.
 const ITERATIONS: u32 = 10;
+/// Smaller limits of iterations are left to the general solvers, which come back with the best point.
+const LEAST_LIMIT: u32 = 4 * ITERATIONS;
 /// Pivots smaller than this, where one is normal, are the shift's or vanish.
 const SMALLEST_PIVOT: f64 = 1e-2 * SHIFT;
 
@@ -38,15 +40,18 @@ pub fn solve(
     limit: u32,
 ) -> Result<Effort, u32> {
     let at_zero = |&contact: &usize| r[3 * contact..3 * contact + 3] == [0.0; 3];
-    if members.len() > LIMIT || !members.iter().all(at_zero) {
+    if members.len() > LIMIT || limit < LEAST_LIMIT || !members.iter().all(at_zero) {
         return Err(0);
+    }
+    if members.iter().all(|&contact| problem.q[3 * contact] >= 0.0) {
+        return Ok(Effort { solver: "guess", iterations: 0, solved: true });
     }
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has these instructions.
-        return unsafe { solve_wide(problem, r, members, position, goal, limit) };
+        return unsafe { solve_wide(problem, r, members, position, goal) };
     }
-    solve_here(problem, r, members, position, goal, limit)
+    solve_here(problem, r, members, position, goal)
 }
 
 /// The same operations in wider vectors, which changes no bit of the answer.
@@ -58,9 +63,8 @@ fn solve_wide(
     members: &[usize],
     position: &[usize],
     goal: Goal,
-    limit: u32,
 ) -> Result<Effort, u32> {
-    solve_here(problem, r, members, position, goal, limit)
+    solve_here(problem, r, members, position, goal)
 }
 
 #[inline(always)]
@@ -70,14 +74,13 @@ fn solve_here(
     members: &[usize],
     position: &[usize],
     goal: Goal,
-    limit: u32,
 ) -> Result<Effort, u32> {
     let mut few = Few::OPEN;
     few.gather(problem, members, position);
     few.sweep(members.len().min(LIMIT));
     let mut iterations = 1;
     let mut best = Best { residual: goal.enough, r: few.r, found: false };
-    while iterations < limit.min(1 + ITERATIONS) {
+    while iterations <= ITERATIONS {
         iterations += 1;
         let modes = few.modes();
         let sticks = modes.stick.0 != [0.0; LIMIT];
@@ -591,7 +594,8 @@ mod tests {
     fn a_guess_and_the_limit_are_respected() {
         let problem = box_on_corners(TWISTS[1], 0.4);
         let mut r = vec![0.0; 12];
-        assert_eq!(solve(&problem, &mut r, &ALL, &ALL, both(0.0), 3).unwrap_err(), 3);
+        assert_eq!(solve(&problem, &mut r, &ALL, &ALL, both(0.0), LEAST_LIMIT).unwrap_err(), 1 + ITERATIONS);
+        assert_eq!(solve(&problem, &mut r, &ALL, &ALL, both(1.0), LEAST_LIMIT - 1).unwrap_err(), 0);
         assert_eq!(r, [0.0; 12]);
         r[4] = 0.1;
         assert_eq!(solve(&problem, &mut r, &ALL, &ALL, both(1.0), 100).unwrap_err(), 0);

@@ -52,7 +52,7 @@ pub struct SolverSettings {
     /// Relative natural residual that counts as solved.
     pub tolerance: f64,
     /// Limit of iterations, for every part of a problem that nothing couples to the rest. A guess that
-    /// fails costs a few more, and so does the first try of a few contacts.
+    /// fails costs a few more.
     pub max_iterations: u32,
 }
 
@@ -250,6 +250,7 @@ fn solve_parts(
                     _ => Err(0),
                 };
                 few.unwrap_or_else(|wasted| {
+                    let limit = limit - wasted;
                     part.gather(problem, r, members, parts.position(), goal);
                     part.drop_bad_guess();
                     // Gauss-Seidel goes on from any point.
@@ -259,7 +260,7 @@ fn solve_parts(
                         solve_part(part, method, limit, work)
                     };
                     part.scatter(r);
-                    Effort { iterations: effort.iterations.saturating_add(wasted), ..effort }
+                    Effort { iterations: effort.iterations + wasted, ..effort }
                 })
             }
         };
