@@ -20,15 +20,6 @@ const LEAST_LIMIT: u32 = 4 * ITERATIONS;
 /// Pivots smaller than this, where one is normal, are the shift's or vanish.
 const SMALLEST_PIVOT: f64 = 1e-2 * SHIFT;
 
-/// Natural residuals.
-#[derive(Clone, Copy, Debug)]
-pub struct Goal {
-    /// Counts as solved.
-    pub enough: f64,
-    /// Ends the iteration: less than what is enough where errors would add up from one problem to the next.
-    pub wanted: f64,
-}
-
 /// Solves the part with the given `members` to the natural residual `goal`, if it is small and starts from zero. The error
 /// holds the iterations made in vain; nothing is written then.
 pub fn solve(
@@ -36,7 +27,7 @@ pub fn solve(
     r: &mut [f64],
     members: &[usize],
     position: &[usize],
-    goal: Goal,
+    goal: f64,
     limit: u32,
 ) -> Result<Effort, u32> {
     let at_zero = |&contact: &usize| r[3 * contact..3 * contact + 3] == [0.0; 3];
@@ -62,7 +53,7 @@ fn solve_wide(
     r: &mut [f64],
     members: &[usize],
     position: &[usize],
-    goal: Goal,
+    goal: f64,
 ) -> Result<Effort, u32> {
     solve_here(problem, r, members, position, goal)
 }
@@ -73,42 +64,24 @@ fn solve_here(
     r: &mut [f64],
     members: &[usize],
     position: &[usize],
-    goal: Goal,
+    goal: f64,
 ) -> Result<Effort, u32> {
     let mut few = Few::OPEN;
     few.gather(problem, members, position);
     few.sweep(members.len().min(LIMIT));
     let mut iterations = 1;
-    let mut best = Best { residual: goal.enough, r: few.r, found: false };
     while iterations <= ITERATIONS {
         iterations += 1;
         let modes = few.modes();
         let sticks = modes.stick.0 != [0.0; LIMIT];
-        let step =
-            if sticks { few.step::<3>(&modes, goal.enough) } else { few.step::<2>(&modes, goal.enough) };
+        let step = if sticks { few.step::<3>(&modes, goal) } else { few.step::<2>(&modes, goal) };
         let Some(residual) = step else { break };
-        if residual <= best.residual {
-            best = Best { residual, r: few.r, found: true };
-        } else if best.found {
-            break;
-        }
-        if best.residual <= goal.wanted && best.found {
-            break;
+        if residual <= goal {
+            few.scatter(r, members);
+            return Ok(Effort { solver: "newton", iterations, solved: true });
         }
     }
-    if !best.found {
-        return Err(iterations);
-    }
-    few.r = best.r;
-    few.scatter(r, members);
-    Ok(Effort { solver: "newton", iterations, solved: true })
-}
-
-/// The best point within the goal.
-struct Best {
-    residual: f64,
-    r: [Lanes; 3],
-    found: bool,
+    Err(iterations)
 }
 
 /// One number of every contact.
@@ -534,22 +507,6 @@ mod tests {
 
     const ALL: [usize; LIMIT] = [0, 1, 2, 3];
 
-    fn both(residual: f64) -> Goal {
-        Goal { enough: residual, wanted: residual }
-    }
-
-    #[test]
-    fn what_is_wanted_is_reached() {
-        let problem = box_on_corners(TWISTS[1], 0.4);
-        let residual = |wanted: f64| {
-            let mut r = vec![0.0; 12];
-            solve(&problem, &mut r, &ALL, &ALL, Goal { enough: 1e-3, wanted }, 100).unwrap();
-            natural_residual(&problem, &r)
-        };
-        assert!(residual(1e-3) > 1e-12);
-        assert!(residual(1e-16) < 1e-15);
-    }
-
     #[test]
     fn a_box_on_its_corners_is_solved() {
         for twist in TWISTS {
@@ -557,7 +514,7 @@ mod tests {
                 let problem = box_on_corners(twist, mu);
                 let scale = problem.q.iter().map(|q| q * q).sum::<f64>().sqrt();
                 let mut r = vec![0.0; 12];
-                let effort = solve(&problem, &mut r, &ALL, &ALL, both(1e-12 * scale), 100);
+                let effort = solve(&problem, &mut r, &ALL, &ALL, 1e-12 * scale, 100);
                 assert!(effort.is_ok(), "{twist:?} {mu}");
                 assert!(natural_residual(&problem, &r) <= 1e-12, "{twist:?} {mu}: {r:?}");
                 assert!(r.iter().all(|r| r.abs() < 10.0), "no impulses that do nothing: {r:?}");
@@ -581,7 +538,7 @@ mod tests {
             problem.q[3 * contact..3 * contact + 3].copy_from_slice(&[-1.0, 2.0 - contact as f64, 0.4]);
         }
         let mut r = vec![0.0; 9];
-        let effort = solve(&problem, &mut r, &[2, 0], &[1, 0, 0], both(1e-12), 100).unwrap();
+        let effort = solve(&problem, &mut r, &[2, 0], &[1, 0, 0], 1e-12, 100).unwrap();
         assert!(effort.iterations > 1);
         assert_eq!(r[3..6], [0.0; 3], "another part");
         let middle =
@@ -594,12 +551,12 @@ mod tests {
     fn a_guess_and_the_limit_are_respected() {
         let problem = box_on_corners(TWISTS[1], 0.4);
         let mut r = vec![0.0; 12];
-        assert_eq!(solve(&problem, &mut r, &ALL, &ALL, both(0.0), LEAST_LIMIT).unwrap_err(), 1 + ITERATIONS);
-        assert_eq!(solve(&problem, &mut r, &ALL, &ALL, both(1.0), LEAST_LIMIT - 1).unwrap_err(), 0);
+        assert_eq!(solve(&problem, &mut r, &ALL, &ALL, 0.0, LEAST_LIMIT).unwrap_err(), 1 + ITERATIONS);
+        assert_eq!(solve(&problem, &mut r, &ALL, &ALL, 1.0, LEAST_LIMIT - 1).unwrap_err(), 0);
         assert_eq!(r, [0.0; 12]);
         r[4] = 0.1;
-        assert_eq!(solve(&problem, &mut r, &ALL, &ALL, both(1.0), 100).unwrap_err(), 0);
+        assert_eq!(solve(&problem, &mut r, &ALL, &ALL, 1.0, 100).unwrap_err(), 0);
         let empty = ConeProblem::from_dense(&[0.0; 36], vec![-1.0, 0.0, 0.0, -1.0, 0.0, 0.0], vec![0.5; 2]);
-        assert!(solve(&empty, &mut [0.0; 6], &[0, 1], &[0, 1], both(1e-9), 100).is_err(), "nothing can push");
+        assert!(solve(&empty, &mut [0.0; 6], &[0, 1], &[0, 1], 1e-9, 100).is_err(), "nothing can push");
     }
 }

@@ -180,8 +180,6 @@ impl Effort {
     }
 }
 
-/// Relative natural residual of answers of a step, whose errors the next steps would carry on, where it is cheap.
-const ROUND_OFF: f64 = 1e-15;
 /// Part of the tolerance that solvers aim at, so that round-off and last touches do not undo it.
 const MARGIN: f64 = 0.4;
 
@@ -204,8 +202,7 @@ pub fn solve_cone(
 enum Start {
     /// A point, which stays where it is a solution.
     Point,
-    /// A guess, from the last step or zero: the answer shall be the one that a start from zero gives, in fewer
-    /// iterations.
+    /// A guess, from the last step: the answer shall be the one that a start from zero gives, in fewer iterations.
     Guess,
 }
 
@@ -241,10 +238,9 @@ fn solve_parts(
             _ => {
                 let share = (members.len() as f64 / contacts).sqrt();
                 let goal = MARGIN * settings.tolerance * scale * share;
-                let few = match method {
-                    Nonlinear::Auto => {
-                        let wanted = if start == Start::Guess { ROUND_OFF * scale } else { goal };
-                        let goal = few::Goal { enough: goal, wanted };
+                // Steps go the way of their guesses: where friction leaves several answers, both shall find the same.
+                let few = match (method, start) {
+                    (Nonlinear::Auto, Start::Point) => {
                         few::solve(problem, r, members, parts.position(), goal, limit)
                     }
                     _ => Err(0),
