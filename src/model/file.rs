@@ -278,7 +278,7 @@ impl SchemeName {
 pub(super) enum SolverName {
     /// Chosen by problem, with fallbacks.
     Auto,
-    /// Lemke's method, for contacts without friction and with friction.facets (not outer), friction.box or friction.bristle.
+    /// Lemke's method, for contacts without friction and with friction.facets, friction.box or friction.bristle.
     Lemke,
     /// Principal pivoting, for contacts without friction and with friction.box or friction.bristle.
     Pivoting,

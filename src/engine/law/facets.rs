@@ -39,6 +39,22 @@ impl<S: Scalar> Facets<S> {
         self.turned(k as f64)
     }
 
+    /// Unit vector towards a vertex.
+    pub fn vertex(&self, polygon: Polygon, k: usize) -> [S; 2] {
+        match polygon {
+            Polygon::Inner => self.direction(k),
+            Polygon::Outer => self.turned(k as f64 + 0.5),
+        }
+    }
+
+    /// Friction at a vertex as a part of the normal impulse.
+    pub fn reach(&self, polygon: Polygon) -> S {
+        match polygon {
+            Polygon::Inner => self.mu,
+            Polygon::Outer => self.mu / S::from((std::f64::consts::PI / self.count as f64).cos()),
+        }
+    }
+
     /// The first direction turned on by a part of the angle between neighbours.
     fn turned(&self, part: f64) -> [S; 2] {
         let angle = std::f64::consts::TAU * part / self.count as f64;

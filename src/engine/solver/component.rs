@@ -291,10 +291,11 @@ fn distance_square(r: [f64; 3], u: [f64; 3], mu: f64) -> f64 {
     let slip = (u[1] * u[1] + u[2] * u[2]).sqrt();
     let [n, x, y] = [r[0] - u[0] - mu * slip, r[1] - u[1], r[2] - u[2]];
     let t = (x * x + y * y).sqrt();
-    let [pn, scale] = if t <= mu * n {
-        [n, 1.0]
-    } else if mu * t <= -n {
+    // The polar cone comes first: without friction it would pass for the other.
+    let [pn, scale] = if mu * t <= -n {
         [0.0, 0.0]
+    } else if t <= mu * n {
+        [n, 1.0]
     } else {
         let height = (n + mu * t) / (1.0 + mu * mu);
         [height, mu * height / t]
