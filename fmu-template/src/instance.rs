@@ -7,7 +7,7 @@ use crate::abi::{
 use crate::access::Access;
 use crate::coupling_log::CouplingLog;
 use crate::guard::{Handle, Refusal, panic_text};
-use crate::held_force_log::HeldForceLog;
+use crate::held_force_log::HeldForceLogs;
 use crate::lifecycle::Mode;
 use crate::logger::{Category, Logger};
 use crate::{arguments, resources};
@@ -45,7 +45,7 @@ pub struct Instance {
     /// What was told of each coupling.
     pub coupling_logs: Vec<CouplingLog>,
     /// What was told of the forces on bodies that the FMU moves itself.
-    pub held_force_logs: Vec<HeldForceLog>,
+    pub held_force_logs: HeldForceLogs,
     /// Scratch memory of a step.
     pub workspace: Workspace<f64>,
 }
@@ -76,7 +76,7 @@ impl Instance {
         let (system, initial) = model.assemble();
         let variables = variables::table(model);
         let coupling_logs = CouplingLog::of_all(model, &system, &initial);
-        let held_force_logs = HeldForceLog::of_all(model, &system);
+        let held_force_logs = HeldForceLogs::new(model, &system);
         Instance {
             logger,
             guid,

@@ -9,7 +9,6 @@
 use crate::abi::{fmi2Boolean, fmi2False, fmi2Real};
 use crate::coupling_log::CouplingLog;
 use crate::guard::{Answer, OK, Refusal};
-use crate::held_force_log::HeldForceLog;
 use crate::instance::Instance;
 use contact_fmu::engine::{self, StartFault, State};
 use contact_fmu::variables::Slot;
@@ -178,7 +177,7 @@ pub fn exit_initialization(instance: &mut Instance) -> Answer {
     engine::couple_initially(&instance.system, &mut instance.undo, instance.first_step);
     std::mem::swap(&mut instance.run.state, &mut *instance.undo);
     CouplingLog::start(instance);
-    HeldForceLog::start(instance);
+    instance.held_force_logs.start();
     instance.run.mode = Mode::Step;
     OK
 }

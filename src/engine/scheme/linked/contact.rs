@@ -2,7 +2,7 @@
 
 use super::super::{IslandStep, Placing, Weights, joint_friction};
 use super::placement::place_system;
-use super::{PASSES, add, linkage_of, stiffening};
+use super::{PASSES, add, linkage_of, plain, stiffening};
 use crate::engine::contact::{self, Bodies, Touch};
 use crate::engine::linkage::{Linkage, Rubbing, Scratch, Stiffening, cross_matrix};
 use crate::engine::problem::block_matrix::Block;
@@ -10,6 +10,7 @@ use crate::engine::problem::cone::ConeProblem;
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
 use crate::engine::step::Workspace;
+use crate::engine::system::Scheme;
 use nalgebra::{Matrix3, Vector3};
 
 /// Directions in which a contact yields by less than this part of what it would without joints are held by these. There
@@ -284,6 +285,9 @@ pub fn respond<S: Solvable>(step: &mut IslandStep<'_, S>) {
 /// Adds these impulses over `dt` to the proposal.
 pub fn push<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let (linkage, index) = linkage_of(step);
+    if step.system.settings.scheme == Scheme::MoreauJean && linkage.plain.is_some() {
+        return push_plain(step, linkage, index);
+    }
     match answer_to_jumps(step, linkage, dt) {
         Some(answer) => {
             write_impulses(step, linkage, index);
@@ -304,6 +308,20 @@ pub fn push<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     for (proposed, free) in proposed.iter_mut().zip(free.iter()) {
         *proposed += free;
     }
+}
+
+/// The same with springs between point masses only.
+fn push_plain<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
+    let Workspace { touches, active, impulses, linkages, .. } = &mut *step.workspace;
+    let right = &mut linkages[index].motion.solution;
+    right.fill(Vector3::zeros());
+    let mut first = linkage.pattern.size();
+    for (&place, impulse) in active.iter().zip(impulses.iter()) {
+        let touch = &touches[place];
+        first = first.min(first_turn(linkage, touch));
+        push_touch(linkage, right, touch, &impulse.vector(&touch.normal));
+    }
+    plain::push(step, linkage, index, first);
 }
 
 /// Adds what springs answer to jumps to the smooth motion.
