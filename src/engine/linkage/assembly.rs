@@ -68,6 +68,9 @@ pub struct Springs<'a, S: Scalar> {
     pub acting: &'a [Configuration<S>],
     /// What they weigh in the system.
     pub stiffening: Stiffening<S>,
+    /// From their first ends to their second ones at the start of the interval, where they act midway through it and are
+    /// to keep their energy; in the order of the linkage's.
+    pub before: Option<&'a [Vector3<S>]>,
 }
 
 /// What a spring does over an interval.
@@ -89,12 +92,20 @@ impl<S: Scalar> Springs<'_, S> {
         let parameters = self.parameters;
         let rates = Rates { stiffness: parameters.stiffness[index], damping: parameters.damping[index] };
         let [first, second] = ends_of(entry, place, self.acting);
-        let stretch = Stretch::new(entry.length, rates.stiffness, second.at - first.at);
-        let resistance = rates.damping * stretch.direction.dot(&(second.velocity - first.velocity));
+        let apart = second.at - first.at;
+        let stretch = match self.before {
+            None => Stretch::new(entry.length, rates.stiffness, apart),
+            Some(before) => Stretch::midway(entry.length, rates.stiffness, apart, &before[spring]),
+        };
+        let mut force = stretch.force(S::zero());
+        if !rates.damping.is_zero() && apart != Vector3::zeros() {
+            let rate = apart.dot(&(second.velocity - first.velocity));
+            force += apart * (rates.damping * rate / apart.dot(&apart));
+        }
         let Stiffening { stiffness, damping, interval } = self.stiffening;
         let mobility = place.ends.iter().flatten().fold(S::zero(), |sum, &node| sum + mobility[node]);
         Strained {
-            impulse: stretch.force(resistance) * interval,
+            impulse: force * interval,
             stiff: Stiffness::new(&stretch, rates, Rates { stiffness, damping }, mobility).matrix(),
             arms: [first.arm, second.arm],
         }
@@ -157,6 +168,8 @@ pub struct Scratch<S: Scalar> {
     pub side_starts: Vec<(usize, usize)>,
     /// Joints that rub.
     pub rubbing: Vec<Rubbing<S>>,
+    /// From the first ends of springs to the second at the start of the interval.
+    pub before: Vec<Vector3<S>>,
     /// What the matrix of `motion` was made of, where there are springs between point masses only.
     pub plain: PlainMatrix<S>,
 }
@@ -426,7 +439,8 @@ impl<S: Scalar> Scratch<S> {
         jump.factor(linkage);
         jump.solve(linkage);
         motion.clear_right();
-        motion.answer(&Springs { linkage, ties, parameters, acting, stiffening }, &jump.solution);
+        motion
+            .answer(&Springs { linkage, ties, parameters, acting, stiffening, before: None }, &jump.solution);
         motion.solve(linkage);
     }
 
@@ -456,6 +470,7 @@ impl<S: Scalar> Scratch<S> {
             sides: Vec::new(),
             side_starts: Vec::new(),
             rubbing: Vec::with_capacity(linkage.rubbing.len()),
+            before: vec![Vector3::zeros(); linkage.springs.len()],
             plain: PlainMatrix::new(linkage),
         }
     }

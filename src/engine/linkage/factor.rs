@@ -269,6 +269,9 @@ impl<B> Factors<B> {
     where
         B: Block<S>,
     {
+        if pattern.is_path {
+            return self.solve_path(&pattern.order, first, x);
+        }
         for (turn, &pivot) in pattern.order.iter().enumerate().skip(first) {
             let value = x[pivot];
             for place in pattern.starts[turn]..pattern.starts[turn + 1] {
@@ -280,6 +283,26 @@ impl<B> Factors<B> {
             for place in pattern.starts[turn]..pattern.starts[turn + 1] {
                 value -= self.below[place].apply_transposed(&x[pattern.rows[place]]);
             }
+            x[pivot] = value;
+        }
+    }
+
+    /// The same where each block is beside the next one only. What one block hands to the next stays in registers.
+    fn solve_path<S: Scalar>(&self, order: &[usize], first: usize, x: &mut [Vector3<S>])
+    where
+        B: Block<S>,
+    {
+        let mut handed = Vector3::zeros();
+        for (&pivot, below) in order.iter().zip(&self.below).skip(first) {
+            let value = x[pivot] - handed;
+            x[pivot] = value;
+            handed = below.apply(&value);
+        }
+        let Some((&last, before)) = order.split_last() else { return };
+        let mut value = self.inverse[last].apply(&(x[last] - handed));
+        x[last] = value;
+        for (&pivot, below) in before.iter().zip(&self.below).rev() {
+            value = self.inverse[pivot].apply(&x[pivot]) - below.apply_transposed(&value);
             x[pivot] = value;
         }
     }
@@ -456,5 +479,28 @@ mod tests {
         let pattern = Pattern::new(1000, 1000, &BTreeSet::new(), (1..1000).map(|block| (block - 1, block)));
         assert_eq!(pattern.rows.len(), 999);
         assert_eq!(pattern.updates.len(), 999);
+        assert!(pattern.is_path);
+        let mut matrix = Matrix::zero(&pattern);
+        for row in 0..1000 {
+            matrix.diagonal[row] = block(row) * block(row).transpose() + Matrix3::identity() * 8.0;
+        }
+        for row in 1..1000 {
+            matrix.add(pattern.entry(row - 1, row), &block(2000 + row));
+        }
+        let mut factor = Factor::new(&pattern);
+        factor.factor(&pattern, &matrix);
+        for first in [0, 990] {
+            let right: Vec<_> =
+                (0..1000)
+                    .map(|row| {
+                        if pattern.turn(row) < first { Vector3::zeros() } else { block(row).column(0).into() }
+                    })
+                    .collect();
+            let mut x = right.clone();
+            factor.solve(&pattern, first, &mut x);
+            let mut left = right.clone();
+            matrix.residual(&pattern, &right, &x, &mut left);
+            assert!(left.iter().all(|left| left.norm() < 1e-12));
+        }
     }
 }

@@ -21,7 +21,7 @@ pub mod spring;
 pub use assembly::{Configuration, Scratch, Springs, Stiffening, cross_matrix};
 pub use joint::{Joint, JointEnd, JointFriction, JointKind, JointState};
 pub use motor::{Drive, Motor, Profile};
-pub use output::{JointMotion, joint_motion, spring_energy, spring_length, spring_tension};
+pub use output::{JointMotion, joint_motion, spring_apart, spring_energy, spring_length, spring_tension};
 pub use rubbing::Rubbing;
 pub use spring::Spring;
 

@@ -106,15 +106,16 @@ impl<S: Scalar> PlainMatrix<S> {
     }
 
     /// Takes the masses of the nodes, and writes their inverses to `mobility`, by node. Returns whether they have changed.
-    pub fn weigh(&mut self, linkage: &Linkage, plain: &Plain, masses: &[S], mobility: &mut [S]) -> bool {
+    #[inline]
+    pub fn weigh(&mut self, nodes: &[usize], plain: &Plain, masses: &[S], mobility: &mut [S]) -> bool {
         let mut changed = false;
-        for (known, place) in self.masses.iter().zip(&linkage.places) {
-            changed |= *known != masses[place.node];
+        for (known, &node) in self.masses.iter().zip(nodes) {
+            changed |= *known != masses[node];
         }
         if changed {
-            for (known, place) in self.masses.iter_mut().zip(&linkage.places) {
-                *known = masses[place.node];
-                mobility[place.node] = S::one() / *known;
+            for (known, &node) in self.masses.iter_mut().zip(nodes) {
+                *known = masses[node];
+                mobility[node] = S::one() / *known;
             }
             for (sum, spring) in self.mobilities.iter_mut().zip(&plain.springs) {
                 let of = |&end: &usize| self.masses.get(end).map_or(S::zero(), |&mass| S::one() / mass);
@@ -162,7 +163,7 @@ impl<S: Scalar> PlainMatrix<S> {
                 right[second] -= impulse;
             }
             let stiffness = Stiffness::new(&stretch, rates, weights, mobility);
-            changed |= *known != stiffness;
+            changed |= known.differs(&stiffness);
             *known = stiffness;
         }
         changed

@@ -32,7 +32,7 @@ pub struct Rates<S> {
 pub struct Stretch<S> {
     apart: Vector3<S>,
     distance: S,
-    /// Unit vector from the first end to the second; zero where they coincide.
+    /// From the first end to the second, of length 1, or near it midway; zero where they coincide.
     pub direction: Vector3<S>,
     /// Force along it.
     tension: S,
@@ -44,16 +44,27 @@ impl<S: Scalar> Stretch<S> {
     /// A spring of the given length at rest and stiffness, with the second end `apart` from the first.
     #[inline]
     pub fn new(rest: f64, stiffness: S, apart: Vector3<S>) -> Stretch<S> {
-        let square = apart.dot(&apart);
-        if rest == 0.0 && square.value() == 0.0 {
-            let zero = S::zero();
+        let distance = distance(&apart);
+        if rest == 0.0 && distance.value() == 0.0 {
             let (direction, round) = (Vector3::zeros(), Some(stiffness));
-            return Stretch { apart, distance: zero, direction, tension: zero, round };
+            return Stretch { apart, distance, direction, tension: S::zero(), round };
         }
-        let distance = square.sqrt();
         let tension = stiffness * (distance - S::from(rest));
         let round = (rest == 0.0).then_some(stiffness);
         Stretch { apart, distance, direction: apart / distance, tension, round }
+    }
+
+    /// The same midway through an interval at whose start the ends were `before` apart and at whose end they will be as
+    /// much further on: with the mean `m` of the lengths at both ends, `F = k (m - L) d / m` does the work `-dV` to
+    /// round-off, whichever way the spring turns. [Gonzalez 1996; Simo and Tarnow 1992]
+    pub fn midway(rest: f64, stiffness: S, apart: Vector3<S>, before: &Vector3<S>) -> Stretch<S> {
+        if rest == 0.0 {
+            return Stretch::new(rest, stiffness, apart);
+        }
+        let after = apart * S::from(2.0) - before;
+        let mean = (distance(before) + distance(&after)) * S::from(0.5);
+        let tension = stiffness * (mean - S::from(rest));
+        Stretch { apart, distance: mean, direction: apart / mean, tension, round: None }
     }
 
     /// Force on the first end, with that of the damper; the opposite acts on the second.
@@ -80,8 +91,15 @@ impl<S: Scalar> Stretch<S> {
     }
 }
 
+/// Distance of ends. Where they coincide it has no tangent.
+#[inline]
+pub fn distance<S: Scalar>(apart: &Vector3<S>) -> S {
+    let square = apart.dot(apart);
+    if square.value() == 0.0 { S::zero() } else { square.sqrt() }
+}
+
 /// What springs add to masses: `along n n^T + across (I - n n^T)`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Stiffness<S: Scalar> {
     direction: Vector3<S>,
     along: S,
@@ -104,6 +122,14 @@ impl<S: Scalar> Stiffness<S> {
         Stiffness { direction: Vector3::zeros(), along: S::zero(), across: S::zero() }
     }
 
+    /// Whether it is another one. All components are compared at once, without branches.
+    #[inline]
+    pub fn differs(&self, other: &Stiffness<S>) -> bool {
+        let (one, two) = (&self.direction, &other.direction);
+        let turned = (one[0] != two[0]) | (one[1] != two[1]) | (one[2] != two[2]);
+        turned | (self.along != other.along) | (self.across != other.across)
+    }
+
     /// As a matrix.
     pub fn matrix(&self) -> Matrix3<S> {
         let Stiffness { direction, along, across } = *self;
@@ -114,6 +140,9 @@ impl<S: Scalar> Stiffness<S> {
 impl Spring {
     /// Potential energy with the ends `apart`.
     pub fn energy<S: Scalar>(&self, stiffness: S, apart: &Vector3<S>) -> S {
+        if self.length == 0.0 {
+            return stiffness * apart.dot(apart) * S::from(0.5);
+        }
         let stretch = length(apart) - S::from(self.length);
         stiffness * stretch * stretch * S::from(0.5)
     }

@@ -127,7 +127,13 @@ impl<S: Solvable> IslandStep<'_, S> {
             return;
         }
         for &node in &self.island.nodes {
-            let told = || self.state.inputs[node].at(at) / parameters.mass[node];
+            let told = || {
+                if self.state.inputs.are_told() {
+                    self.state.inputs[node].at(at) / parameters.mass[node]
+                } else {
+                    Vector3::zeros()
+                }
+            };
             self.workspace.acceleration[node] = match self.system.nodes[node].coupling {
                 None => parameters.gravity + told(),
                 // What the master is known to apply acts at its end of the link.
@@ -538,7 +544,7 @@ impl<S: Solvable> IslandStep<'_, S> {
             let mut again = friction::revise(self, pass, dt);
             if is_linked {
                 self.read_impulses();
-                again |= joint_friction::revise(self, pass);
+                again |= joint_friction::revise(self, pass, dt);
                 again = linked::revise(self, pass, dt, again);
             }
             if !again {

@@ -90,7 +90,7 @@ fn solve_free<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let parameters = &step.state.parameters;
     let scratch = &mut linkages[index];
     let (motion, acting) = (&mut scratch.motion, &scratch.acting);
-    let springs = Springs { linkage, ties: &step.system.ties, parameters, acting, stiffening };
+    let springs = Springs { linkage, ties: &step.system.ties, parameters, acting, stiffening, before: None };
     motion.clear();
     for (local, place) in linkage.places.iter().enumerate() {
         let turning = step.system.nodes[place.node].rotation;
@@ -160,7 +160,7 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S, again
         return again;
     }
     let (linkage, index) = linkage_of(step);
-    respond(step);
+    respond(step, dt);
     if dt.value() > 0.0 {
         let Scratch { motion, free, change, proposed, free_over, .. } = &mut step.workspace.linkages[index];
         for block in 0..free.len() {

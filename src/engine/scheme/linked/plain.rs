@@ -44,19 +44,20 @@ pub fn propose<S: Solvable>(
     let Scratch { motion, plain: matrix, applied, free_over, .. } = &mut linkages[index];
     let (nodes, parameters) = (&step.state.nodes, &step.state.parameters);
     for &local in &plain.touching {
-        acceleration[linkage.places[local].node] = applied[local];
+        acceleration[step.island.nodes[local]] = applied[local];
     }
     let ahead = theta * dt;
-    for ((at, right), place) in matrix.at.iter_mut().zip(&mut motion.solution).zip(&linkage.places) {
-        let node = &nodes[place.node];
-        let after = node.velocity + acceleration[place.node] * dt;
-        velocity[place.node] = after;
+    let island = &step.island.nodes;
+    for ((at, right), &index) in matrix.at.iter_mut().zip(&mut motion.solution).zip(island) {
+        let node = &nodes[index];
+        let after = node.velocity + acceleration[index] * dt;
+        velocity[index] = after;
         *at = node.position + acting_velocity(node, &after, theta) * ahead;
         *right = Vector3::zeros();
     }
-    let weighed = matrix.weigh(linkage, plain, &parameters.mass, mobility);
+    let weighed = matrix.weigh(island, plain, &parameters.mass, mobility);
     let acting = |local: usize| {
-        let node = linkage.places[local].node;
+        let node = island[local];
         acting_velocity(&nodes[node], &velocity[node], theta)
     };
     let turned = matrix.pull(plain, parameters, &stiffening, acting, &mut motion.solution);
@@ -64,11 +65,11 @@ pub fn propose<S: Solvable>(
         motion.write_plain(linkage, matrix);
     }
     motion.solve_in_place(linkage, 0);
-    for (change, place) in motion.solution.iter().zip(&linkage.places) {
-        velocity[place.node] += change;
+    for (change, &node) in motion.solution.iter().zip(island) {
+        velocity[node] += change;
     }
     for &local in &plain.touching {
-        let node = linkage.places[local].node;
+        let node = island[local];
         acceleration[node] = (velocity[node] - nodes[node].velocity) / dt;
     }
     *free_over = Some(dt);
@@ -89,8 +90,8 @@ pub fn push<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index:
     let Workspace { linkages, velocity, .. } = &mut *step.workspace;
     let Scratch { motion, free_over, .. } = &mut linkages[index];
     motion.solve_in_place(linkage, first);
-    for (change, place) in motion.solution.iter().zip(&linkage.places) {
-        velocity[place.node] += change;
+    for (change, &node) in motion.solution.iter().zip(&step.island.nodes) {
+        velocity[node] += change;
     }
     *free_over = None;
 }
