@@ -8,8 +8,8 @@ use crate::engine::law::bristle::Bristle;
 use crate::engine::law::facets::Polygon;
 use crate::engine::{
     self, Compression, ContactMemory, ContactPair, ContactRecord, CouplingMode, CouplingState, FrictionLaw,
-    Input, JointState, NodeState, Orientation, Parameters, Past, RotationState, Settings, SolverChoice,
-    SolverSettings, State, StepRecord, System, Ties, Trend,
+    Input, Inputs, JointState, NodeState, Orientation, Parameters, Past, RotationState, Settings,
+    SolverChoice, SolverSettings, State, StepRecord, System, Ties, Trend,
 };
 use nalgebra::Vector3;
 
@@ -100,7 +100,7 @@ impl Model {
                 stiffness: self.springs.iter().map(|spring| spring.stiffness).collect(),
                 damping: self.springs.iter().map(|spring| spring.damping).collect(),
             },
-            inputs: vec![Input::zero(); self.bodies().count()],
+            inputs: Inputs::none(self.bodies().count()),
             torques: vec![Input::zero(); rotations().count()],
             nodes: self
                 .bodies()

@@ -141,6 +141,11 @@ impl HeldForce {
         self.node
     }
 
+    /// Whether there is nothing to follow while the force stays zero and nothing touches the body.
+    pub fn is_idle(&self) -> bool {
+        self.idle
+    }
+
     /// Looks at a step.
     #[inline]
     pub fn see(&mut self, before: &State<f64>, after: &State<f64>) -> Finding {
