@@ -5,6 +5,10 @@
 //! `models/*/model.toml`.
 //! Without the feature there is nothing to do: that is the nested build itself.
 
+#[path = "build/platforms.rs"]
+mod platforms;
+
+use platforms::Platform;
 use std::env;
 use std::error::Error;
 use std::fmt::Write;
@@ -13,7 +17,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What the library inside the FMU is made of.
-const RUNTIME_SOURCES: [&str; 10] = [
+const RUNTIME_SOURCES: [&str; 11] = [
+    "build",
     "build.rs",
     "Cargo.toml",
     "Cargo.lock",
@@ -28,22 +33,6 @@ const RUNTIME_SOURCES: [&str; 10] = [
 
 /// Name of the library of `fmu-template`.
 const LIBRARY: &str = "contact_fmu_runtime";
-
-struct Platform {
-    /// Folder below `binaries/` in an FMU.
-    name: &'static str,
-    /// Of a shared library, without the dot.
-    extension: &'static str,
-}
-
-const PLATFORMS: [Platform; 6] = [
-    Platform { name: "linux64", extension: "so" },
-    Platform { name: "linux32", extension: "so" },
-    Platform { name: "aarch64-linux", extension: "so" },
-    Platform { name: "win64", extension: "dll" },
-    Platform { name: "win32", extension: "dll" },
-    Platform { name: "darwin64", extension: "dylib" },
-];
 
 fn main() {
     if let Err(error) = run() {
@@ -60,7 +49,11 @@ fn run() -> Result<(), Box<dyn Error>> {
     }
     let out = path_variable("OUT_DIR")?;
     let libraries = match env::var_os("FMU_RUNTIME_DIR") {
-        Some(folder) => given_libraries(Path::new(&folder))?,
+        Some(folder) => {
+            println!("cargo::rerun-if-changed={}", Path::new(&folder).display());
+            platforms::libraries_in(Path::new(&folder))
+                .map_err(|error| format!("FMU_RUNTIME_DIR: {error}"))?
+        }
         None => vec![build_library(&out)?],
     };
     embed(&libraries, &out)?;
@@ -71,45 +64,6 @@ fn path_variable(name: &str) -> Result<PathBuf, Box<dyn Error>> {
     env::var_os(name).map(PathBuf::from).ok_or_else(|| format!("{name} is not set: run through cargo").into())
 }
 
-/// The libraries below `folder`, in the order of [`PLATFORMS`].
-fn given_libraries(folder: &Path) -> Result<Vec<(&'static Platform, PathBuf)>, Box<dyn Error>> {
-    println!("cargo::rerun-if-changed={}", folder.display());
-    let mut libraries = Vec::new();
-    for platform in &PLATFORMS {
-        let Ok(files) = fs::read_dir(folder.join(platform.name)) else { continue };
-        let mut found = Vec::new();
-        for file in files {
-            let path = file?.path();
-            if path.extension().is_some_and(|extension| extension == platform.extension) {
-                found.push(path);
-            }
-        }
-        match <[PathBuf; 1]>::try_from(found) {
-            Ok([library]) => libraries.push((platform, library)),
-            Err(found) => {
-                return Err(format!(
-                    "FMU_RUNTIME_DIR: {}/{} holds {} files *.{}, expected one",
-                    folder.display(),
-                    platform.name,
-                    found.len(),
-                    platform.extension
-                )
-                .into());
-            }
-        }
-    }
-    if libraries.is_empty() {
-        let names: Vec<_> = PLATFORMS.iter().map(|platform| platform.name).collect();
-        return Err(format!(
-            "FMU_RUNTIME_DIR: {} has none of the folders {}",
-            folder.display(),
-            names.join(", ")
-        )
-        .into());
-    }
-    Ok(libraries)
-}
-
 /// Builds `fmu-template` for the target of this build.
 fn build_library(out: &Path) -> Result<(&'static Platform, PathBuf), Box<dyn Error>> {
     for source in RUNTIME_SOURCES {
@@ -117,7 +71,7 @@ fn build_library(out: &Path) -> Result<(&'static Platform, PathBuf), Box<dyn Err
     }
     let root = path_variable("CARGO_MANIFEST_DIR")?;
     let target = env::var("TARGET")?;
-    let platform = platform_of(&target).ok_or_else(|| {
+    let platform = platforms::of_target(&target).ok_or_else(|| {
         format!(
             "FMI 2.0 has no platform name for {target}: set FMU_RUNTIME_DIR to a folder with ready libraries"
         )
@@ -152,20 +106,6 @@ fn build_library(out: &Path) -> Result<(&'static Platform, PathBuf), Box<dyn Err
     let prefix = if platform.extension == "dll" { "" } else { "lib" };
     let file = format!("{prefix}{LIBRARY}.{}", platform.extension);
     Ok((platform, target_dir.join(target).join("fmu").join(file)))
-}
-
-fn platform_of(target: &str) -> Option<&'static Platform> {
-    let architecture = target.split('-').next()?;
-    let name = match architecture {
-        "x86_64" if target.contains("-linux-") => "linux64",
-        "i586" | "i686" if target.contains("-linux-") => "linux32",
-        "aarch64" if target.contains("-linux-") => "aarch64-linux",
-        "x86_64" if target.contains("-windows-") => "win64",
-        "i586" | "i686" if target.contains("-windows-") => "win32",
-        "x86_64" | "aarch64" if target.contains("-apple-darwin") => "darwin64",
-        _ => return None,
-    };
-    PLATFORMS.iter().find(|platform| platform.name == name)
 }
 
 /// Variables of the outer build that would make the library depend on how the builder is built.

@@ -154,7 +154,12 @@ fn corner(mu: [f64; 2]) -> Model {
         motion: Motion::Fixed,
     });
     let name = "ball_wall".into();
-    model.contacts.push(Contact { name, other: Other::Surface(1), restitution: 0.5, ..model.contacts[0].clone() });
+    model.contacts.push(Contact {
+        name,
+        other: Other::Surface(1),
+        restitution: 0.5,
+        ..model.contacts[0].clone()
+    });
     for (contact, mu) in model.contacts.iter_mut().zip(mu) {
         contact.mu = mu;
     }

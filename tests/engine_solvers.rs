@@ -59,7 +59,7 @@ fn laws() -> [(&'static str, &'static [Solver]); 5] {
         ("friction.facets = { mu = 0.2, facets = 8 }", &[Solver::Lemke, Solver::Nsgs, Solver::Newton]),
         (
             "friction.facets = { mu = 0.2, facets = 6, outer = true, aligned = false }",
-            &[Solver::Nsgs, Solver::Newton],
+            &[Solver::Lemke, Solver::Nsgs, Solver::Newton],
         ),
     ]
 }

@@ -492,3 +492,39 @@ fn derivatives_agree_with_differences() {
         }
     }
 }
+
+/// Largest error of the balance of energy, as a part of what there is, of three masses on springs that turn and stretch in
+/// space, one of them damped.
+fn imbalance_in_space(scheme: Scheme, step: f64) -> f64 {
+    let mut scene = Scene::new(9.81).with_scheme(scheme).with_step(step);
+    let places = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.2], [0.3, 0.8, -0.1]];
+    let [one, two, three] = places.map(|place| scene.ball(1.0, 0.1, place));
+    scene.spring([ground([0.0, 0.0, 1.0]), centre(one)], 300.0, 0.0);
+    scene.spring([centre(one), centre(two)], 200.0, 0.0);
+    scene.spring([centre(two), centre(three)], 100.0, 0.5);
+    scene.spring([centre(three), centre(one)], 400.0, 0.0);
+    let mut run = scene.build();
+    let velocities = [[1.0, 0.5, 0.0], [0.0, -2.0, 1.0], [0.5, 0.0, -1.5]];
+    for (node, velocity) in run.state.nodes.iter_mut().zip(velocities) {
+        node.velocity = Vector3::from(velocity);
+    }
+    let start = mechanical_energy(&run.system, &run.state);
+    let mut worst = 0.0_f64;
+    for _ in 0..(2.0 / step).round() as usize {
+        run.advance(step);
+        let now = mechanical_energy(&run.system, &run.state) + run.state.step.dissipated;
+        worst = worst.max((now - start).abs() / start.abs());
+    }
+    worst
+}
+
+#[test]
+fn springs_in_space_keep_their_energy_as_the_scheme_does() {
+    let exact = imbalance_in_space(Scheme::Midpoint { sweeps: 5 }, 1e-3);
+    assert!(exact < 1e-11, "{exact:e}");
+    for (scheme, order) in [(Scheme::MoreauJean, 2), (MULTISTEP, 1), (HHT, 1)] {
+        let [coarse, fine] = [1e-3, 5e-4].map(|step| imbalance_in_space(scheme, step));
+        let less = 0.85 * f64::from(1 << order);
+        assert!(coarse < 1e-3 && coarse > less * fine, "{scheme:?}: {coarse:e} and {fine:e}");
+    }
+}

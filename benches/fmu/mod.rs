@@ -37,6 +37,23 @@ pub fn time(do_step: DoStep, component: *mut c_void, step: f64, steps: usize) ->
     start.elapsed().as_secs_f64() * 1e9 / steps as f64
 }
 
+/// Steps in a part of a run that is timed by itself: the fastest run of each part is what other processes have not
+/// disturbed.
+pub const PART: usize = 20;
+
+/// Takes the fastest of what was measured of each part so far, and now.
+pub fn keep_fastest(fastest: &mut Vec<f64>, now: Vec<f64>) {
+    fastest.resize(now.len(), f64::INFINITY);
+    for (fastest, now) in fastest.iter_mut().zip(now) {
+        *fastest = fastest.min(now);
+    }
+}
+
+/// Mean of the parts.
+pub fn mean(parts: &[f64]) -> f64 {
+    parts.iter().sum::<f64>() / parts.len() as f64
+}
+
 /// A built, extracted and loaded FMU.
 pub struct Fmu {
     /// Its library.
@@ -119,6 +136,23 @@ impl Fmu {
         let nanoseconds = time(do_step, component, step, steps);
         self.free(component);
         nanoseconds
+    }
+
+    /// The same part by part.
+    pub fn time_parts(&self, step: f64, steps: usize) -> Vec<f64> {
+        let (component, do_step) = self.ready();
+        let parts = (0..steps / PART).map(|part| {
+            let start = Instant::now();
+            for k in part * PART..(part + 1) * PART {
+                // SAFETY: a live component of the library that the function comes from.
+                let status = unsafe { do_step(component, k as f64 * step, step, 1) };
+                assert_eq!(status, 0);
+            }
+            start.elapsed().as_secs_f64() * 1e9 / PART as f64
+        });
+        let parts = parts.collect();
+        self.free(component);
+        parts
     }
 
     /// Seconds of an instantiation.

@@ -23,7 +23,7 @@ const ROUNDING: f64 = 1e-9;
 /// ...when that lasts for so many steps.
 const STILL_STEPS: u32 = 10;
 /// An energy excess above this part of the largest kinetic energy so far is worth a warning...
-pub const ENERGY_EXCESS: f64 = 0.1;
+const ENERGY_EXCESS: f64 = 0.1;
 /// ...or this part of it for links, which lend energy to and fro...
 const ENERGY_EXCESS_OF_LINKS: f64 = 2.0;
 /// ...where bodies at rest count as if they had fallen for so many steps.
@@ -183,20 +183,16 @@ impl CouplingLog {
                 ),
             );
         }
-        let part = match system.couplings[self.coupling].mode {
-            CouplingMode::Compliant(_) => ENERGY_EXCESS_OF_LINKS,
-            _ => ENERGY_EXCESS,
+        let (part, cures) = match system.couplings[self.coupling].mode {
+            CouplingMode::Compliant(_) => (ENERGY_EXCESS_OF_LINKS, self.other_steps()),
+            _ => (ENERGY_EXCESS, self.other_couplings()),
         };
         let speed = after.couplings[self.coupling].given.velocity.norm();
         if self.alarm.rings(is.energy_excess, part, is.mass, speed, after) {
             self.warn(
                 logger,
                 after,
-                format_args!(
-                    "the coupling has added {} J of energy: {}",
-                    is.energy_excess,
-                    self.other_couplings()
-                ),
+                format_args!("the coupling has added {} J of energy: {cures}", is.energy_excess),
             );
         }
     }
@@ -244,6 +240,16 @@ impl CouplingLog {
                 state,
                 format_args!("responds like {mass:.4} kg, the model says {expected} kg: set {name}.mass"),
             ),
+        }
+    }
+
+    /// What helps a link that gains energy.
+    fn other_steps(&self) -> &'static str {
+        match self.interface {
+            Interface::CoSimulation => {
+                "take a smaller communication step, let the FMU step before the master applies its force (sequential order), or check master_mass in the model"
+            }
+            Interface::ModelExchange => "set a smaller engine.sample, or check master_mass in the model",
         }
     }
 
@@ -413,6 +419,10 @@ mod tests {
         resting.run.state.step.duration = 1e-2;
         assert_eq!(step(&mut resting, excess(0.04)), [""; 0], "0.1 s of free fall are 0.48 J");
         assert_eq!(step(&mut resting, excess(0.05)).len(), 1);
+        let link = Link { latency: Latency::Auto, stiffness: 1.0, damping: 0.0, master_mass: 4.0 };
+        let mut linked = started(Coupling::Compliant(link), false);
+        let lines = step(&mut linked, excess(1e3));
+        assert!(lines[0].contains("sequential order") && !lines[0].contains("compliant"), "{lines:?}");
     }
 
     #[test]

@@ -19,7 +19,7 @@
 use crate::abi::{fmi2Boolean, fmi2Real, fmi2Status};
 use crate::coupling_log::CouplingLog;
 use crate::guard::{Answer, OK, Refusal};
-use crate::held_force_log::HeldForceLog;
+use crate::held_force_log::HeldForceLogs;
 use crate::instance::Instance;
 use crate::lifecycle::Function;
 use crate::logger::Category;
@@ -82,7 +82,7 @@ pub fn report(instance: &mut Instance) {
     if !instance.coupling_logs.is_empty() {
         CouplingLog::report(instance);
     }
-    HeldForceLog::report(instance);
+    HeldForceLogs::report(instance);
     if instance.logger.wants(Category::Events) {
         log_events(instance);
     }

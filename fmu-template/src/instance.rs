@@ -8,7 +8,7 @@ use crate::access::Access;
 use crate::coupling_log::CouplingLog;
 use crate::exchange::Sampling;
 use crate::guard::{Handle, Refusal, panic_text};
-use crate::held_force_log::HeldForceLog;
+use crate::held_force_log::HeldForceLogs;
 use crate::lifecycle::{Interface, Mode};
 use crate::logger::{Category, Logger};
 use crate::{arguments, resources};
@@ -44,7 +44,7 @@ pub struct Instance {
     /// What was told of each coupling.
     pub coupling_logs: Vec<CouplingLog>,
     /// What was told of the forces on bodies that the FMU moves itself.
-    pub held_force_logs: Vec<HeldForceLog>,
+    pub held_force_logs: HeldForceLogs,
     /// Scratch memory of a step.
     pub workspace: Workspace<f64>,
 }
@@ -96,7 +96,7 @@ impl Instance {
         };
         let variables = variables::table(model);
         let coupling_logs = CouplingLog::of_all(model, &system, &initial, interface);
-        let held_force_logs = HeldForceLog::of_all(model, &system, interface);
+        let held_force_logs = HeldForceLogs::new(model, &system, interface);
         Instance {
             logger,
             guid,

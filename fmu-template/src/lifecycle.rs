@@ -11,7 +11,6 @@ use crate::abi::{fmi2Boolean, fmi2False, fmi2Real};
 use crate::coupling_log::CouplingLog;
 use crate::exchange::{self, Sampling};
 use crate::guard::{Answer, OK, Refusal};
-use crate::held_force_log::HeldForceLog;
 use crate::instance::Instance;
 use contact_fmu::engine::{self, StartFault, State};
 use contact_fmu::variables::Slot;
@@ -238,7 +237,7 @@ pub fn exit_initialization(instance: &mut Instance) -> Answer {
     engine::couple_initially(&instance.system, &mut instance.undo, first_step);
     std::mem::swap(&mut instance.run.state, &mut *instance.undo);
     CouplingLog::start(instance);
-    HeldForceLog::start(instance);
+    instance.held_force_logs.start();
     match instance.run.interface() {
         Interface::CoSimulation => instance.run.mode = Mode::Step,
         Interface::ModelExchange => exchange::start(instance),

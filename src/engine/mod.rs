@@ -6,9 +6,11 @@
 mod contact;
 mod coupling;
 pub mod derivative;
+mod elementary;
 mod energy;
 pub mod geometry;
 mod initial;
+mod inputs;
 pub mod law;
 mod linkage;
 mod problem;
@@ -31,6 +33,7 @@ pub use initial::{
     GivenFault, ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, StartFault, check_given, check_start,
     scale_given, take_given_motion,
 };
+pub use inputs::Inputs;
 pub use linkage::{
     Anchor, Drive, Joint, JointEnd, JointFriction, JointKind, JointMotion, JointState, Linkage, Motor,
     Profile, Spring, Ties, joint_motion, spring_length, spring_tension,

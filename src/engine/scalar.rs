@@ -4,6 +4,7 @@
 //! decision looks at [`Scalar::value`] only, and carries one directional derivative along: the derivative
 //! on the active set that the step has found.
 
+use super::elementary;
 use nalgebra::{ClosedAddAssign, ClosedDivAssign, ClosedMulAssign, ClosedSubAssign, Vector3};
 use num_traits::{One, Zero};
 use std::fmt::Debug;
@@ -27,17 +28,7 @@ pub trait Scalar:
     /// Square root; the tangent at zero is taken as zero.
     fn sqrt(self) -> Self;
     /// A power of a number that is not negative; the tangent at zero is that of exponent 1, else zero.
-    fn powf(self, exponent: f64) -> Self;
-}
-
-/// Halves are by square roots, which are exact and fast.
-fn power(base: f64, exponent: f64) -> f64 {
-    let doubled = 2.0 * exponent;
-    if doubled.fract() != 0.0 || doubled.abs() > 8.0 {
-        return base.powf(exponent);
-    }
-    let whole = base.powi(exponent.floor() as i32);
-    if exponent.fract() == 0.0 { whole } else { whole * base.sqrt() }
+    fn power(self, exponent: f64) -> Self;
 }
 
 impl Scalar for f64 {
@@ -50,8 +41,8 @@ impl Scalar for f64 {
         f64::sqrt(self)
     }
     #[inline]
-    fn powf(self, exponent: f64) -> f64 {
-        power(self, exponent)
+    fn power(self, exponent: f64) -> f64 {
+        elementary::power(self, exponent)
     }
 }
 
@@ -73,13 +64,13 @@ impl Scalar for Dual {
         let tangent = if root > 0.0 { self.tangent / (2.0 * root) } else { 0.0 };
         Dual { value: root, tangent }
     }
-    fn powf(self, exponent: f64) -> Dual {
+    fn power(self, exponent: f64) -> Dual {
         let slope = if self.value > 0.0 {
-            exponent * power(self.value, exponent - 1.0)
+            exponent * elementary::power(self.value, exponent - 1.0)
         } else {
             f64::from(exponent == 1.0)
         };
-        Dual { value: power(self.value, exponent), tangent: self.tangent * slope }
+        Dual { value: elementary::power(self.value, exponent), tangent: self.tangent * slope }
     }
 }
 
@@ -167,7 +158,7 @@ mod tests {
     #[test]
     fn dual_arithmetic_agrees_with_finite_differences() {
         fn f<S: Scalar>(x: S) -> S {
-            (x * x + S::from(2.0)).sqrt() / (S::from(3.0) - x) - x.powf(1.5) * x.powf(0.3) + x.powf(1.0)
+            (x * x + S::from(2.0)).sqrt() / (S::from(3.0) - x) - x.power(1.5) * x.power(0.3) + x.power(1.0)
         }
         let x = 0.7;
         let step = 1e-6;

@@ -1,6 +1,7 @@
 //! All that changes during a simulation, and so all that a saved FMU state holds.
 
 use super::coupling::{CouplingState, Twist};
+use super::inputs::Inputs;
 use super::linkage::JointState;
 use super::rotation::Orientation;
 use super::scalar::Scalar;
@@ -18,7 +19,7 @@ pub struct State<S: Scalar> {
     /// Tunable parameters.
     pub parameters: Parameters<S>,
     /// Forces that the master applies, by node.
-    pub inputs: Vec<Input<S>>,
+    pub inputs: Inputs<S>,
     /// Torques that the master applies, by rotating node ([`super::Node::rotation`]).
     pub torques: Vec<Input<S>>,
     /// Motion of the nodes.
@@ -223,7 +224,7 @@ impl<S: Scalar> State<S> {
                 stiffness: list(&self.parameters.stiffness),
                 damping: list(&self.parameters.damping),
             },
-            inputs: self.inputs.iter().map(|input| input.map(convert)).collect(),
+            inputs: self.inputs.map(convert),
             torques: self.torques.iter().map(|input| input.map(convert)).collect(),
             nodes: self
                 .nodes
@@ -313,7 +314,7 @@ impl<S: Scalar> State<S> {
             copy_list(list, values);
         }
         copy_list(&mut target.inertia, &given.inertia);
-        copy_list(&mut self.inputs, &source.inputs);
+        self.inputs.copy_from(&source.inputs);
         copy_list(&mut self.torques, &source.torques);
         copy_list(&mut self.drives, &source.drives);
         for (coupling, from) in self.couplings.iter_mut().zip(&source.couplings) {
@@ -346,9 +347,13 @@ impl<S: Scalar> State<S> {
 
     /// Whether every position and velocity is a finite number.
     pub fn is_finite(&self) -> bool {
-        self.nodes
-            .iter()
-            .all(|node| node.position.iter().chain(node.velocity.iter()).all(|x| x.value().is_finite()))
+        // Without branches: zero times what is finite is zero, times anything else it is not a number.
+        let mut nothing = Vector3::zeros();
+        for NodeState { position, velocity, .. } in &self.nodes {
+            let part = |axis: usize| position[axis].value() * 0.0 + velocity[axis].value() * 0.0;
+            nothing += Vector3::new(part(0), part(1), part(2));
+        }
+        nothing == Vector3::zeros()
             && self.rotations.iter().all(|rotation| {
                 let components = rotation.orientation.wxyz.iter().chain(rotation.angular_velocity.iter());
                 components.into_iter().all(|x| x.value().is_finite())
@@ -370,7 +375,7 @@ impl<S: Scalar> Clone for State<S> {
         copy_list(&mut self.parameters.mass, &source.parameters.mass);
         copy_list(&mut self.parameters.restitution, &source.parameters.restitution);
         copy_list(&mut self.parameters.mu, &source.parameters.mu);
-        copy_list(&mut self.inputs, &source.inputs);
+        self.inputs.copy_from(&source.inputs);
         copy_list(&mut self.nodes, &source.nodes);
         if !(self.rotations.is_empty() && source.rotations.is_empty()) {
             copy_list(&mut self.parameters.inertia, &source.parameters.inertia);

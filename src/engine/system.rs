@@ -237,6 +237,8 @@ pub struct Island {
     pub links: Vec<usize>,
     /// Whether the engine moves one of the nodes by itself.
     pub has_own: bool,
+    /// Whether it has point masses only, and the engine moves all of them by itself.
+    pub has_points_only: bool,
     /// Whether a master repeats steps until it agrees with one of them: contact then acts over the whole step at once.
     pub iterates: bool,
     /// Its springs and joints, by place in [`System::linkages`]; none where it has none.
@@ -253,6 +255,7 @@ impl Island {
             couplings: Vec::new(),
             links: Vec::new(),
             has_own: false,
+            has_points_only: false,
             iterates: false,
             linkage: None,
         }
@@ -268,6 +271,8 @@ impl Island {
                 CouplingMode::Compliant(_) => self.links.push(index),
             }
         }
+        let is_point = |&node: &usize| nodes[node].rotation.is_none() && nodes[node].coupling.is_none();
+        self.has_points_only = self.nodes.iter().all(is_point);
         self.has_own = self.couplings.len() < self.nodes.len() || !self.links.is_empty();
     }
 }

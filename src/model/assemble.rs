@@ -8,7 +8,7 @@ use crate::engine::geometry::solids::{Ball, Capsule, Cuboid, Cylinder};
 use crate::engine::law::bristle::Bristle;
 use crate::engine::law::facets::Polygon;
 use crate::engine::{
-    self, Compression, ContactMemory, ContactRecord, CouplingMode, CouplingState, FrictionLaw, Input,
+    self, Compression, ContactMemory, ContactRecord, CouplingMode, CouplingState, FrictionLaw, Input, Inputs,
     JointState, NodeState, Orientation, Parameters, Past, RotationState, Settings, Solid, SolverChoice,
     SolverSettings, State, StepRecord, System, Ties, Trend,
 };
@@ -106,7 +106,7 @@ impl Model {
                 stiffness: self.springs.iter().map(|spring| spring.stiffness).collect(),
                 damping: self.springs.iter().map(|spring| spring.damping).collect(),
             },
-            inputs: vec![Input::zero(); self.bodies().count()],
+            inputs: Inputs::none(self.bodies().count()),
             torques: vec![Input::zero(); rotations().count()],
             nodes: self
                 .bodies()

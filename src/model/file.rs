@@ -251,13 +251,13 @@ impl Default for EngineSection {
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum SchemeName {
-    /// Moreau-Jean time stepping with theta.
+    /// Moreau-Jean time stepping with theta. With theta = 0.5 energy balances to round-off for point masses, contacts and springs that keep their direction; where springs turn, and bodies in joints, it waves with the square of the step.
     MoreauJean,
-    /// Implicit midpoint with sweeps: order 2 where bodies slide and roll.
+    /// Implicit midpoint with sweeps: order 2 where bodies slide and roll. Energy of springs between point masses balances whichever way they turn, as far as the sweeps converge; 5 take it to round-off.
     Midpoint,
-    /// Two-step formula with rho: order 2 between impacts, damps what is much faster than the step.
+    /// Two-step formula with rho: order 2 between impacts, damps what is much faster than the step. Energy balances with the first power of the step.
     Multistep,
-    /// Hilber, Hughes and Taylor's method with alpha: order 2 between impacts, damps what is faster than the step.
+    /// Hilber, Hughes and Taylor's method with alpha: order 2 between impacts, damps what is faster than the step. Energy balances with the first power of the step.
     Hht,
 }
 
@@ -278,7 +278,7 @@ impl SchemeName {
 pub(super) enum SolverName {
     /// Chosen by problem, with fallbacks.
     Auto,
-    /// Lemke's method, for contacts without friction and with friction.facets (not outer), friction.box or friction.bristle.
+    /// Lemke's method, for contacts without friction and with friction.facets, friction.box or friction.bristle.
     Lemke,
     /// Principal pivoting, for contacts without friction and with friction.box or friction.bristle.
     Pivoting,

@@ -458,7 +458,6 @@ impl<'a> Validator<'a> {
         let law = |contact: &Contact| match contact.friction {
             _ if contact.mu <= 0.0 || contact.compliance.is_some() => None,
             Friction::Cone => Some("friction.cone"),
-            Friction::Facets { outer: true, .. } => Some("friction.facets with outer = true"),
             Friction::Facets { .. } if solver != Solver::Lemke => Some("friction.facets"),
             Friction::Facets { .. } | Friction::Box { .. } | Friction::Bristle { .. } => None,
         };

@@ -31,7 +31,8 @@ pub fn set_input_derivative<S: Scalar>(slot: Slot, state: &mut State<S>, order: 
 
 /// Sets the derivatives of all inputs to zero and keeps the inputs.
 pub fn clear_input_derivatives<S: Scalar>(state: &mut State<S>) {
-    for input in state.inputs.iter_mut().chain(&mut state.torques) {
+    state.inputs.clear_derivatives();
+    for input in &mut state.torques {
         input.derivatives = Input::zero().derivatives;
     }
     for drive in &mut state.drives {

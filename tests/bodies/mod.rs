@@ -7,8 +7,8 @@ use contact_fmu::engine::geometry::solids::Cuboid;
 use contact_fmu::engine::law::continuous::Compliance;
 use contact_fmu::engine::{
     Anchor, Compression, Contact, ContactMemory, ContactRecord, Coupling, CouplingMode, CouplingState, Drive,
-    Dual, FrictionLaw, Input, Joint, JointEnd, JointFriction, JointKind, JointState, Kinetic, Latency,
-    Motion, Motor, Node, NodeShape, NodeState, Orientation, Parameters, Past, Profile, Quality,
+    Dual, FrictionLaw, Input, Inputs, Joint, JointEnd, JointFriction, JointKind, JointState, Kinetic,
+    Latency, Motion, Motor, Node, NodeShape, NodeState, Orientation, Parameters, Past, Profile, Quality,
     RotationState, Scalar, Scheme, Settings, Solid, SolverChoice, SolverSettings, Spring, State, StepRecord,
     Surface, SurfaceShape, System, Ties, Trend, Workspace, advance,
 };
@@ -67,7 +67,7 @@ impl Scene {
                     stiffness: Vec::new(),
                     damping: Vec::new(),
                 },
-                inputs: Vec::new(),
+                inputs: Inputs::none(0),
                 torques: Vec::new(),
                 nodes: Vec::new(),
                 rotations: Vec::new(),

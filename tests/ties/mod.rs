@@ -111,14 +111,22 @@ fn springs_pull_along_the_line_between_their_ends() {
 #[test]
 fn springs_without_a_direction() {
     let message = "the ends of spring `k` are at the same place at the start: it has no direction";
-    let hint = "move a node, or give `anchors` that are apart; without them, ends are at the centres of nodes and the origin of the ground";
+    let hint = "move a node, or give `anchors` that are apart; without them, ends are at the centres of nodes and the origin of the ground; or leave out `length`: a spring without it needs no direction";
     let line = "anchors = [[0, 0, -1], [0, 0, 0]]";
-    let entry = spring(&format!("between = [\"ball\", \"ground\"]\n{line}"));
+    let entry = spring(&format!("between = [\"ball\", \"ground\"]\nlength = 0.1\n{line}"));
     refused(&entry, message, line, "[[0, 0, -1], [0, 0, 0]]", hint);
     let line = "between = [\"ball\", \"low\"]";
     let low = "[[node]]\nname = \"low\"\ncoupling = \"owned\"\nmass = 1\nposition = [0, 0, 1]\n";
     let entry = format!("{}{low}", spring(&format!("{line}\nlength = 1")));
     refused(&entry, message, line, "[\"ball\", \"low\"]", hint);
+}
+
+#[test]
+fn a_spring_without_length_may_start_without_a_direction() {
+    let anchors = "anchors = [[0, 0, -1], [0, 0, 0]]";
+    let model = tied(&spring(&format!("between = [\"ball\", \"ground\"]\n{anchors}")));
+    let (system, state) = model.assemble();
+    assert_eq!((spring_length(&system, &state, 0), spring_tension(&system, &state, 0)), (0.0, 0.0));
 }
 
 #[test]

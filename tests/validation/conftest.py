@@ -29,12 +29,6 @@ def read_csv(path):
     return dict(zip(header, np.array(rows, dtype=float).T))
 
 
-def known_fault(request, holds, reason):
-    """Unless it holds, the test is expected to fail, and to be noticed when it no longer does."""
-    if not holds:
-        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
-
-
 class Fmus:
     """Builds each FMU and its simulation once."""
 

@@ -1,4 +1,5 @@
-"""Run as a program: continues an FMU from serialized bytes and prints its real outputs as exact numbers."""
+"""Run as a program: continues an FMU from serialized bytes, each in a file that is called like the number of steps made, and
+prints its real outputs as exact numbers."""
 
 import json
 import sys
@@ -7,10 +8,14 @@ from pathlib import Path
 from masters import real_outputs, slave
 
 if __name__ == "__main__":
-    fmu, state_file, first, count = sys.argv[1:]
-    with slave(fmu) as one:
-        state = one.deSerializeFMUstate(Path(state_file).read_bytes())
-        one.setFMUstate(state)
-        rows = one.steps(int(first), int(first) + int(count), 1e-3, real_outputs(fmu))
-        one.freeFMUstate(state)
-    print(json.dumps([[value.hex() for value in row] for row in rows]))
+    fmu, count, *files = sys.argv[1:]
+    names, answers = real_outputs(fmu), []
+    for path in map(Path, files):
+        with slave(fmu) as one:
+            state = one.deSerializeFMUstate(path.read_bytes())
+            one.setFMUstate(state)
+            first = int(path.name)
+            rows = one.steps(first, first + int(count), 1e-3, names)
+            one.freeFMUstate(state)
+        answers.append([[value.hex() for value in row] for row in rows])
+    print(json.dumps(answers))

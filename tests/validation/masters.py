@@ -61,10 +61,11 @@ class FMU2NamedSlave(Named, FMU2Slave):
 
     def steps(self, first, last, step, names):
         """Steps from `first * step` to `last * step` and returns the values after each."""
+        references = [self.references[name] for name in names]
         rows = []
         for k in range(first, last):
             self.doStep(k * step, step)
-            rows.append(self.real(*names))
+            rows.append(self.getReal(references) if references else [])
         return rows
 
 

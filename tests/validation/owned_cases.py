@@ -30,9 +30,9 @@ class Owned:
         return 0.5 * (v * v) @ self.mass + 0.5 * ((q @ self.stiffness) * q).sum(axis=1) - q @ self.force
 
 
-def owned_slave(fmus, step, gravity, height, speed=0.0):
+def owned_slave(fmus, step, gravity, height, speed=0.0, contact=""):
     return slave_of(fmus, step, 1.0, (0, 0, -gravity), (0, 0, height), (0, 0, speed), engine=f"step = {step}",
-                    node='coupling = "owned"')
+                    node='coupling = "owned"', contact=contact)
 
 
 def drive(slave, system, link, order, step, stop, derivative=False):

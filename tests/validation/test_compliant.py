@@ -79,6 +79,7 @@ def test_chain_in_long_steps(fmus, order, auto):
         doubled = result.times[np.argmax(parts > 2.0)] if parts.max() > 2.0 else np.inf
         print("long steps", auto, "doubled", doubled, "warned", result.warned)
         assert result.warned < doubled
+        assert "take a smaller communication step" in result.warnings[0] and "sequential order" in result.warnings[0]
 
 
 def kicked(slave, side):
@@ -167,10 +168,12 @@ def test_wrong_master_mass(fmus, order, auto, step, stiffness, master_mass):
     error = np.abs(result.position - exact_oscillator(stiffness, step)[:, 0]).max()
     most = result.energies.max() / result.energies[0]
     print("wrong", master_mass, stiffness, step, order, auto, "error", error, "most", most, "rise", result.rise)
-    # Until mass and latency are known, rounding and the force that finds out the latency grow.
-    unlearnt = 1e-4 if late and stiff and not short else PROBE
-    assert most < 1 + (unlearnt if auto else 1e-11)
-    assert result.rise < (1e-3 if short else 0.1 if stiff else 2e-2)
+    # Until mass and latency are known, rounding and the force that finds out the latency grow by about 4 in a step.
+    grows = late and stiff and not short
+    assert most < 1 + ((1e-4 if grows else PROBE) if auto else (1e-11 if grows else 1e-12))
+    # The right mass rises by 4e-2 in the long steps on a stiff spring. One that is learnt in the impact has to swing in.
+    swings = late and not auto and master_mass < 1.0
+    assert result.rise < (1e-3 if short else 7e-2 if stiff else 2e-2 if swings else 3e-3)
     assert error < (3e-3 if short else 2.5e-1 if stiff else 3.5e-2)
     assert short or abs(result.mass_seen - 1.0) < 1e-4
 

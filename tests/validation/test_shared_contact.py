@@ -5,7 +5,6 @@ import functools
 
 import numpy as np
 import pytest
-from conftest import known_fault
 from coupled import models  # noqa: F401
 from kinetic_cases import LATENCY, ORDERS
 from smooth_sides import Linear, Node
@@ -189,8 +188,7 @@ def impulses_in_one_piece(h=1e-5, stop=0.6):
 
 @both_latencies
 @pytest.mark.parametrize("order", ORDERS)
-def test_impulses(models, request, order, auto):  # noqa: F811
-    known_fault(request, order == "sequential", "a compliant node on a table that answers late is of first order")
+def test_impulses(models, order, auto):  # noqa: F811
     _, _, impulses, _, _ = shared(models, order, auto, PLACES, SPEEDS, 600)
     errors = np.abs(impulses[:, :, 2].sum(axis=0) - impulses_in_one_piece())
     print("impulses", order, auto, impulses_in_one_piece(), errors)
@@ -218,8 +216,7 @@ def test_weight_of_all(models, order, auto):  # noqa: F811
 
 @both_latencies
 @pytest.mark.parametrize("order", ORDERS)
-def test_all_come_to_rest(models, request, order, auto):  # noqa: F811
-    known_fault(request, order == "sequential", "an impact with friction and rebound on a table that answers late is not solved")
+def test_all_come_to_rest(models, order, auto):  # noqa: F811
     velocities, _, _, _, warnings = loaded(models, order, auto)
     print("rest", order, auto, np.abs(velocities[-100:]).max(axis=(0, 2)), warnings)
     assert warnings == []

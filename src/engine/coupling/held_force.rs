@@ -1,12 +1,21 @@
 //! Whether an external force that a master holds over its steps follows the body like a spring, and so adds energy.
 //!
 //! A spring answers to an impact: displaced by d, its force changes by `-K d`, and its rate by `-K dv`, with the stiffness
-//! K and the change of velocity dv. A force that is a function of time goes on as it did. Held over a step, a force that
-//! follows the body does the work `f dr`, where along the way it would have done `(f + f+) dr / 2`, with f+ the force of
-//! the next step. The difference is energy that holding it has added: `K dr^2 / 2` for a spring.
+//! K and the change of velocity dv. A force that is a function of time goes on as it did.
 //!
-//! Between impacts the two look alike, unless the force grows without end.
+//! Let the master's end of the spring be at q, the force be `K (q - r)` at the start of the step, held over it, and the
+//! master hold the position that it is given after the step. Then body, spring and master gain
+//!
+//! `K dr (dr - dq) / 2 + K dq dr / 2 = K dr^2 / 2`
+//!
+//! in the step: the first part by holding the force, the second by holding the position. So the sum of `dr^2 / 2` since the
+//! start is kept, and once K is known so is the energy added before. A master that holds the position before the step loses
+//! in place of the second part; that cannot be seen from here, and `K dr^2 / 2` is what holding is worth either way. A force
+//! that comes with its derivatives adds `(f_mean - (f + f+) / 2) dr`, with f+ the force of the next step.
+//!
+//! Between impacts a spring and a function of time look alike, unless the force [grows](super::growing_force) without end.
 
+use super::growing_force::GrowingForce;
 use crate::engine::state::{MAX_INPUT_DERIVATIVE, State};
 use nalgebra::Vector3;
 
@@ -21,17 +30,25 @@ pub struct HeldForce {
     /// Force at the start of the last step, and its mean over it.
     force: Vector3<f64>,
     mean: Vector3<f64>,
-    /// The way of the body in it, and its length.
+    /// The way of the body in it, its length, and whether the body touched something.
     moved: Vector3<f64>,
     duration: f64,
+    touched: bool,
     /// Rate of the force over the step before.
     slope: Vector3<f64>,
     /// Largest change of that of late.
     bend: f64,
     growth: Growth,
+    growing: GrowingForce,
     impact: Option<Impact>,
-    /// Energy added since the force is known to follow the body; none while it is not.
-    added: Option<f64>,
+    /// Sum of `dr^2 / 2` over steps in which the force was held.
+    way: f64,
+    /// Energy that the force has added, if it follows the body, in those in which it came with derivatives.
+    by_derivatives: f64,
+    /// Largest speed of the body so far.
+    speed: f64,
+    /// Stiffness of the force once it is known to follow the body.
+    stiffness: Option<f64>,
 }
 
 /// What a step has shown of the force.
@@ -39,8 +56,15 @@ pub struct HeldForce {
 pub enum Finding {
     /// Nothing.
     None,
-    /// It follows the body, and holding it has added so much energy so far.
-    Follows(f64),
+    /// It follows the body.
+    Follows {
+        /// Its stiffness.
+        stiffness: f64,
+        /// Energy that holding it has added so far.
+        added: f64,
+        /// Largest speed of the body so far.
+        speed: f64,
+    },
     /// It grows without end.
     Grows,
 }
@@ -54,8 +78,9 @@ struct Impact {
     /// Rate of the force before it, and how much that used to change.
     slope: Vector3<f64>,
     bend: f64,
-    /// Stiffness by the change of the rate in the first step after it.
-    answer: Option<f64>,
+    /// Stiffness by the change of the rate in the first step after it, and in the second if it may be that of a spring.
+    first: Option<f64>,
+    second: Option<f64>,
 }
 
 /// Largest changes of the force in stretches of some steps.
@@ -78,6 +103,8 @@ const SOFT: f64 = 0.1;
 const EARLY: f64 = 0.2;
 /// First parts of the answer, as parts of the whole.
 const PARTS: std::ops::RangeInclusive<f64> = -0.1..=1.2;
+/// Part of the answer that is left one step later, at least: a force that jumps does so once.
+const LASTING: f64 = 0.3;
 /// How fast changes are forgotten.
 const FADING: f64 = 0.8;
 /// Steps in a stretch, by how much stretches grow, and how many in a row are more than a force that sets in softly.
@@ -96,17 +123,27 @@ impl HeldForce {
             mean: Vector3::zeros(),
             moved: Vector3::zeros(),
             duration: 1.0,
+            touched: false,
             slope: Vector3::zeros(),
             bend: 0.0,
             growth: Growth { steps: 0, largest: 0.0, last: 0.0, count: 0 },
+            growing: GrowingForce::new(),
             impact: None,
-            added: None,
+            way: 0.0,
+            by_derivatives: 0.0,
+            speed: 0.0,
+            stiffness: None,
         }
     }
 
     /// Index of the body.
     pub fn node(&self) -> usize {
         self.node
+    }
+
+    /// Whether there is nothing to follow while the force stays zero and nothing touches the body.
+    pub fn is_idle(&self) -> bool {
+        self.idle
     }
 
     /// Looks at a step.
@@ -159,21 +196,28 @@ impl HeldForce {
             Some(impact) => self.compare(impact, &slope, mass),
             None => self.bend = (FADING * self.bend).max((slope - self.slope).norm()),
         }
-        if let Some(added) = &mut self.added {
-            *added += (self.mean - (self.force + input.value) * 0.5).dot(&self.moved);
+        if self.mean == self.force {
+            self.way += 0.5 * self.moved.norm_squared();
+        } else {
+            self.by_derivatives += (self.mean - (self.force + input.value) * 0.5).dot(&self.moved);
         }
-        let grows = self.growth.see(change.norm());
         let duration = after.step.duration;
+        let grows = self.growth.see(change.norm()) | self.growing.see(&input.value, duration, self.touched);
         self.moved = after.nodes[self.node].position - before.nodes[self.node].position;
+        self.touched = after.nodes[self.node].contact_impulse != Vector3::zeros();
+        self.speed = self.speed.max(after.nodes[self.node].velocity.norm());
         self.mean = input.at(0.5 * duration);
         (self.force, self.slope, self.duration) = (input.value, slope, duration);
         if self.impact.is_none() {
             self.impact = self.find_impact(before, after, mass);
         }
         self.idle = self.is_quiet();
-        match self.added {
+        match self.stiffness {
             _ if grows => Finding::Grows,
-            Some(added) => Finding::Follows(added),
+            Some(stiffness) => {
+                let added = stiffness * self.way + self.by_derivatives;
+                Finding::Follows { stiffness, added, speed: self.speed }
+            }
             None => Finding::None,
         }
     }
@@ -181,7 +225,7 @@ impl HeldForce {
     /// Whether a force that stays zero has nothing more to tell.
     fn is_quiet(&self) -> bool {
         let is_zero = |vectors: [Vector3<f64>; 3]| vectors.iter().all(|vector| *vector == Vector3::zeros());
-        self.impact.is_none() && self.added.is_none() && is_zero([self.force, self.slope, self.mean])
+        self.impact.is_none() && self.stiffness.is_none() && is_zero([self.force, self.slope, self.mean])
     }
 
     /// The impact in the last step, if there was one.
@@ -195,34 +239,39 @@ impl HeldForce {
             velocity,
             slope: self.slope,
             bend: self.bend,
-            answer: None,
+            first: None,
+            second: None,
         })
     }
 
     /// Compares the force after an impact with the one before: at once where a spring is stiff, otherwise when the whole
-    /// change of its rate has shown.
+    /// change of its rate has shown and lasts.
     fn compare(&mut self, impact: Impact, slope: &Vector3<f64>, mass: f64) {
-        let Impact { displacement, velocity, slope: before, bend, answer } = impact;
+        let Impact { displacement, velocity, slope: before, bend, first, second } = impact;
         let h = self.duration;
         let turned = slope - before;
         let stiffness = -turned.dot(&velocity) / velocity.norm_squared();
-        let follows = match answer {
-            None => {
-                self.impact = Some(Impact { answer: Some(stiffness), ..impact });
+        let found = match (first, second) {
+            (None, _) => {
+                self.impact = Some(Impact { first: Some(stiffness), ..impact });
                 let by_displacement = -turned.dot(&displacement) * h / displacement.norm_squared();
-                displacement.norm() > EARLY * h * velocity.norm()
+                let is_stiff = displacement.norm() > EARLY * h * velocity.norm()
                     && by_displacement * h * h > SOFT * mass
-                    && turned.norm() > CLEAR * bend
+                    && turned.norm() > CLEAR * bend;
+                is_stiff.then_some(by_displacement)
             }
-            Some(first) => {
-                stiffness > 0.0
+            (Some(first), None) => {
+                let may_follow = stiffness > 0.0
                     && PARTS.contains(&(first / stiffness))
-                    && stiffness * velocity.norm() > CLEAR * bend
+                    && stiffness * velocity.norm() > CLEAR * bend;
+                if may_follow {
+                    self.impact = Some(Impact { second: Some(stiffness), ..impact });
+                }
+                None
             }
+            (Some(_), Some(second)) => (stiffness > LASTING * second).then_some(stiffness.max(second)),
         };
-        if follows && self.added.is_none() {
-            self.added = Some(0.0);
-        }
+        self.stiffness = self.stiffness.or(found);
     }
 }
 

@@ -9,6 +9,10 @@
 //! 4. finds the force that takes the master's body to the shadow ([`shaping`](super::shaping)).
 //!
 //! With the right mass and acceleration this is the engine's own scheme at the communication step: nothing is lost.
+//!
+//! A shadow that touches the engine's own bodies moves in the present window with them, even where forces act one window
+//! late. Then what contact does in it is due at its end, less what the force on its way delivers there, and the force that
+//! is found acts after it. A load that lasts is sent beforehand, so that a shadow at rest is where the master's body is.
 
 use super::latency;
 use super::memory::{Memory, Window};
@@ -29,12 +33,14 @@ pub struct Start<S: Scalar> {
     pub ahead: f64,
     /// Its length.
     pub span: f64,
+    /// Whether the force that is found acts after it.
+    pub acts_after: bool,
 }
 
 impl<S: Scalar> Start<S> {
     /// A window that starts now from a motion that the engine knows.
     pub fn at(motion: Motion<S>, duration: f64) -> Start<S> {
-        Start { shadow: motion, foretold: motion, ahead: 0.0, span: duration }
+        Start { shadow: motion, foretold: motion, ahead: 0.0, span: duration, acts_after: false }
     }
 }
 
@@ -75,7 +81,7 @@ pub fn observe<S: Scalar>(
         let change = window.mobility.acceleration(&force);
         let was_stiff = memory.response.stiff;
         let factors = (memory.response.mass_factor, memory.response.inertia_factor);
-        let (lesson, found) = memory.response.see(
+        let (by_mass, found) = memory.response.see(
             &surprise.linear,
             &response.linear,
             &change.linear,
@@ -84,7 +90,7 @@ pub fn observe<S: Scalar>(
             windows,
         );
         error = found;
-        corrected = lesson.corrected;
+        corrected = by_mass;
         // Without an impact to compare with, the smallest error of the master's rotation would count.
         let is_impact = latency::is_impact(&change.linear, &expected.linear);
         if settings.adapt && window.mobility.rotation.is_some() && is_impact {
@@ -98,7 +104,8 @@ pub fn observe<S: Scalar>(
         if corrected {
             memory.ledger.void(1 + windows);
         }
-        if lesson.by_impact {
+        if by_mass {
+            // What is still to come has to make up for what went wrong.
             memory.hold = 1 + windows;
         }
         let learned = &memory.response;
@@ -139,21 +146,17 @@ pub fn start<S: Scalar>(
 ) -> Start<S> {
     let h = S::from(duration);
     let (mut foretold, mut ahead, mut span) = (*given, 0.0, duration);
-    if memory.latency.windows == 1 {
+    let acts_after = in_step && memory.latency.windows == 1;
+    if acts_after {
+        memory.stay();
+    } else if memory.latency.windows == 1 {
         let on_its_way = mobility.acceleration(&memory.sent[0]);
         let besides = memory.expect(0.5 * duration) + mobility.acceleration(&told);
-        if in_step {
-            // A load that is held up changes nothing.
-            let change = besides + on_its_way;
-            foretold.velocity += change.linear * h;
-            foretold.angular_velocity += change.angular * h;
-        } else {
-            let planned = if memory.planned > 0.0 { memory.planned } else { duration };
-            span = duration.max(PLAN_MEMORY * planned + (1.0 - PLAN_MEMORY) * duration);
-            memory.replan(duration, planned, &on_its_way, &besides);
-            foretold = foretold.flown(&(besides + on_its_way), h, S::from(memory.rule.weight));
-            ahead = duration;
-        }
+        let planned = if memory.planned > 0.0 { memory.planned } else { duration };
+        span = duration.max(PLAN_MEMORY * planned + (1.0 - PLAN_MEMORY) * duration);
+        memory.replan(duration, planned, &on_its_way, &besides);
+        foretold = foretold.flown(&(besides + on_its_way), h, S::from(memory.rule.weight));
+        ahead = duration;
     }
     memory.planned = span;
     memory.open(*given, told, duration);
@@ -163,10 +166,27 @@ pub fn start<S: Scalar>(
     } else {
         foretold.shifted(&memory.displacement, &memory.velocity)
     };
-    Start { shadow, foretold, ahead, span }
+    Start { shadow, foretold, ahead, span, acts_after }
 }
 
 impl<S: Scalar> Memory<S> {
+    /// Starts a window whose force acts after it.
+    fn stay(&mut self) {
+        if self.made == 0 {
+            // The first force is that of this window.
+            (self.displacement, self.velocity) = (Twist::zero(), Twist::zero());
+        }
+        if std::mem::take(&mut self.behind) {
+            self.hold = 1;
+        }
+    }
+
+    /// What of the contact force of a window is there in the next one too, as far as the last one tells.
+    fn lasting(&self, mean: &Wrench<S>) -> Wrench<S> {
+        let size = |wrench: &Wrench<S>| length(&wrench.force).value();
+        if size(mean) < size(&self.load) { *mean } else { self.load }
+    }
+
     /// Moves what was planned for the end of a window of `planned` length to the end of one of `duration`, and the
     /// shadow over the whole window when it was not known to be one behind.
     fn replan(&mut self, duration: f64, planned: f64, on_its_way: &Twist<S>, besides: &Twist<S>) {
@@ -218,18 +238,36 @@ pub fn finish<S: Scalar>(
     let h = S::from(start.span);
     let (shift, lag) = start.shadow.from(&start.foretold);
     let (moved, pushed) = contact.unwrap_or((Twist::zero(), Twist::zero()));
-    let delivery = shaping::Delivery {
+    let weight = memory.rule.weight;
+    let mut delivery = shaping::Delivery {
         displacement: moved + shift + lag * h,
         velocity: pushed + lag,
         span: start.span,
-        weight: memory.rule.weight,
+        weight,
     };
     let shaped = settings.shaping && !memory.response.stiff;
     let mean = Wrench { force: impulse.force / h, torque: impulse.torque / h };
-    let mut output = mobility.wrench(&delivery.acceleration(shaped), &mean);
-    let response = mobility.acceleration(&output);
-    (memory.displacement, memory.velocity) =
-        if shaped { delivery.rest(&response) } else { (Twist::zero(), Twist::zero()) };
+    let mut output;
+    let response;
+    if start.acts_after {
+        let on_its_way = mobility.acceleration(&memory.sent[0]);
+        let (displacement, velocity) = delivery.rest(&on_its_way);
+        (memory.displacement, memory.velocity) =
+            (if shaped { displacement } else { Twist::zero() }, velocity);
+        delivery.displacement = displacement + velocity * h;
+        delivery.velocity = velocity;
+        output = mobility.wrench(&delivery.acceleration(shaped), &mean);
+        if mobility.mass.value().is_finite() {
+            output = output + memory.lasting(&mean);
+        }
+        response = mobility.acceleration(&output);
+    } else {
+        output = mobility.wrench(&delivery.acceleration(shaped), &mean);
+        response = mobility.acceleration(&output);
+        (memory.displacement, memory.velocity) =
+            if shaped { delivery.rest(&response) } else { (Twist::zero(), Twist::zero()) };
+    }
+    memory.load = mean;
     if settings.latency == super::Latency::Auto && mobility.mass.value().is_finite() {
         let expected = memory.expect(start.ahead + 0.5 * start.span).linear;
         let velocity = &start.shadow.velocity;

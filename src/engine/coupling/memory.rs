@@ -49,6 +49,8 @@ pub struct Memory<S: Scalar> {
     pub(super) resting: bool,
     /// Whether the forces sent last leave nothing to deliver, newest first.
     pub(super) settles: [bool; 2],
+    /// Mean contact force of the last window.
+    pub(super) load: Wrench<S>,
     pub(super) ledger: Ledger<S>,
 }
 
@@ -125,6 +127,7 @@ impl<S: Scalar> Memory<S> {
             behind: false,
             resting: false,
             settles: [true; 2],
+            load: Wrench::zero(),
             ledger: Ledger::new(),
         }
     }
@@ -151,6 +154,7 @@ impl<S: Scalar> Memory<S> {
             behind: self.behind,
             resting: self.resting,
             settles: self.settles,
+            load: self.load.map(convert),
             ledger: self.ledger.map(convert),
         }
     }

@@ -4,6 +4,7 @@
 //! own bodies, and turns the impulses that come out into a force for the master to hold.
 
 mod compliant;
+mod growing_force;
 mod guard;
 mod held_force;
 mod iterative;

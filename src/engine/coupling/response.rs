@@ -33,15 +33,6 @@ struct Sample<S: Scalar> {
     contact: Vector3<S>,
 }
 
-/// What a window has told.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Lesson {
-    /// The mass was corrected: what was seen besides contact does not count.
-    pub corrected: bool,
-    /// By an impact: its second half has to make up for the first.
-    pub by_impact: bool,
-}
-
 /// Changes of force that make less than this times the expected acceleration do not tell.
 const TELLING: f64 = 3.0;
 /// Nor do those of less than this part of the force.
@@ -95,7 +86,7 @@ impl<S: Scalar> Response<S> {
     }
 
     /// Looks at the last window: the acceleration `surprise` that came besides the one expected, the one that the
-    /// contact force makes, and its change. Returns what was learned and the error of the response.
+    /// contact force makes, and its change. Returns whether the mass was corrected, and the error of the response.
     pub fn see(
         &mut self,
         surprise: &Vector3<S>,
@@ -104,12 +95,12 @@ impl<S: Scalar> Response<S> {
         expected: &Vector3<S>,
         adapt: bool,
         latency: u8,
-    ) -> (Lesson, Option<S>) {
+    ) -> (bool, Option<S>) {
         self.since = self.since.saturating_add(1);
-        let mut lesson = Lesson { corrected: false, by_impact: false };
+        let mut corrected = false;
         let (size, usual) = (length(change).value(), length(expected).value().max(1e-9));
         if self.stiff || size <= TELLING * usual || size <= TELLING_PART * length(contact).value() {
-            return (lesson, None);
+            return (false, None);
         }
         let ratio = S::one() + surprise.dot(change) / change.dot(change);
         let off = ratio.value() - 1.0;
@@ -121,10 +112,10 @@ impl<S: Scalar> Response<S> {
             } else if ratio.value() > LEAST {
                 self.mass_factor /= clamp(ratio);
                 (self.since, self.ratio) = (0, ratio.value());
-                lesson = Lesson { corrected: true, by_impact: size > IMPACT * usual };
+                corrected = true;
             }
         }
-        (lesson, Some(error))
+        (corrected, Some(error))
     }
 
     /// The same for turning, without a look at springs.

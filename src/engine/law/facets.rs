@@ -8,6 +8,7 @@
 //! Turned so that one direction meets the slip, either is exact for straight sliding.
 
 use super::bounded::{turn, turn_back};
+use crate::engine::elementary::{atan2, cos, sincos, tan};
 use crate::engine::problem::boxed::BoxedProblem;
 use crate::engine::scalar::Scalar;
 
@@ -38,10 +39,27 @@ impl<S: Scalar> Facets<S> {
         self.turned(k as f64)
     }
 
+    /// Unit vector towards a vertex.
+    pub fn vertex(&self, polygon: Polygon, k: usize) -> [S; 2] {
+        match polygon {
+            Polygon::Inner => self.direction(k),
+            Polygon::Outer => self.turned(k as f64 + 0.5),
+        }
+    }
+
+    /// Friction at a vertex as a part of the normal impulse.
+    pub fn reach(&self, polygon: Polygon) -> S {
+        match polygon {
+            Polygon::Inner => self.mu,
+            Polygon::Outer => self.mu / S::from((std::f64::consts::PI / self.count as f64).cos()),
+        }
+    }
+
     /// The first direction turned on by a part of the angle between neighbours.
     fn turned(&self, part: f64) -> [S; 2] {
         let angle = std::f64::consts::TAU * part / self.count as f64;
-        turn_back([angle.cos(), angle.sin()].map(S::from), self.direction)
+        let (sine, cosine) = sincos(angle);
+        turn_back([cosine, sine].map(S::from), self.direction)
     }
 
     /// The direction against the slip `slip`; the first tangent without slip.
@@ -55,17 +73,17 @@ impl<S: Scalar> Facets<S> {
         let half = std::f64::consts::PI / self.count as f64;
         // Sides of the inner polygon lie half an angle on from its vertices, and nearer to the centre.
         let (offset, inradius) = match polygon {
-            Polygon::Inner => (0.5, radius * S::from(half.cos())),
+            Polygon::Inner => (0.5, radius * S::from(cos(half))),
             Polygon::Outer => (0.0, radius),
         };
         let own = turn(point, self.direction);
-        let part = own[1].value().atan2(own[0].value()) / (2.0 * half);
+        let part = atan2(own[1].value(), own[0].value()) / (2.0 * half);
         let side = self.turned((part - offset).round() + offset);
         let [across, along] = turn(point, side);
         if across.value() <= inradius.value() {
             return point;
         }
-        let limit = inradius * S::from(half.tan());
+        let limit = inradius * S::from(tan(half));
         let along = if along.value() > limit.value() {
             limit
         } else if along.value() < -limit.value() {

@@ -2,7 +2,8 @@
 
 use super::factor::{Factor, Matrix};
 use super::joint::{Placed, Rows};
-use super::spring::Rates;
+use super::plain::PlainMatrix;
+use super::spring::{Rates, Stiffness, Stretch};
 use super::{JointPlace, Linkage, Place, Rubbing, Spring, SpringPlace, Ties};
 use crate::engine::contact::pose;
 use crate::engine::geometry::Pose;
@@ -67,6 +68,9 @@ pub struct Springs<'a, S: Scalar> {
     pub acting: &'a [Configuration<S>],
     /// What they weigh in the system.
     pub stiffening: Stiffening<S>,
+    /// From their first ends to their second ones at the start of the interval, where they act midway through it and are
+    /// to keep their energy; in the order of the linkage's.
+    pub before: Option<&'a [Vector3<S>]>,
 }
 
 /// What a spring does over an interval.
@@ -88,12 +92,21 @@ impl<S: Scalar> Springs<'_, S> {
         let parameters = self.parameters;
         let rates = Rates { stiffness: parameters.stiffness[index], damping: parameters.damping[index] };
         let [first, second] = ends_of(entry, place, self.acting);
-        let pull = entry.pull(rates, &(second.at - first.at), &(second.velocity - first.velocity));
+        let apart = second.at - first.at;
+        let stretch = match self.before {
+            None => Stretch::new(entry.length, rates.stiffness, apart),
+            Some(before) => Stretch::midway(entry.length, rates.stiffness, apart, &before[spring]),
+        };
+        let mut force = stretch.force(S::zero());
+        if !rates.damping.is_zero() && apart != Vector3::zeros() {
+            let rate = apart.dot(&(second.velocity - first.velocity));
+            force += apart * (rates.damping * rate / apart.dot(&apart));
+        }
         let Stiffening { stiffness, damping, interval } = self.stiffening;
         let mobility = place.ends.iter().flatten().fold(S::zero(), |sum, &node| sum + mobility[node]);
         Strained {
-            impulse: pull.force * interval,
-            stiff: entry.stiffening(rates, &pull, Rates { stiffness, damping }, mobility),
+            impulse: force * interval,
+            stiff: Stiffness::new(&stretch, rates, Rates { stiffness, damping }, mobility).matrix(),
             arms: [first.arm, second.arm],
         }
     }
@@ -106,9 +119,8 @@ pub struct System<S: Scalar> {
     factor: Factor<S>,
     /// Whether the factors are those of the matrix.
     is_factored: bool,
-    /// Inverse masses of the nodes, and stiffness of the springs as weighed, that the matrix was made of.
+    /// Inverse masses of the nodes that the matrix was made of.
     mobility: Vec<S>,
-    stiff: Vec<Matrix3<S>>,
     /// Compliances of the rows of joints, by block.
     compliance: Vec<S>,
     /// Size of the velocities that a solution is added to.
@@ -156,6 +168,10 @@ pub struct Scratch<S: Scalar> {
     pub side_starts: Vec<(usize, usize)>,
     /// Joints that rub.
     pub rubbing: Vec<Rubbing<S>>,
+    /// From the first ends of springs to the second at the start of the interval.
+    pub before: Vec<Vector3<S>>,
+    /// What the matrix of `motion` was made of, where there are springs between point masses only.
+    pub plain: PlainMatrix<S>,
 }
 
 impl<S: Scalar> System<S> {
@@ -166,7 +182,6 @@ impl<S: Scalar> System<S> {
             factor: Factor::new(&linkage.pattern),
             is_factored: false,
             mobility: vec![S::zero(); linkage.places.len()],
-            stiff: vec![Matrix3::zeros(); linkage.springs.len()],
             compliance: vec![S::zero(); linkage.pattern.size()],
             speed: 0.0,
             right: blocks.clone(),
@@ -211,32 +226,23 @@ impl<S: Scalar> System<S> {
         }
     }
 
-    /// Writes the matrix and adds the pull of the springs to the right side; for a linkage without rotation and joints,
-    /// whose matrix often stays as it is.
-    pub fn write_plain(&mut self, springs: &Springs<'_, S>, mobility: &[S]) {
-        let linkage = springs.linkage;
-        let mut changed = false;
-        for (known, place) in self.mobility.iter_mut().zip(&linkage.places) {
-            changed |= *known != mobility[place.node];
-            *known = mobility[place.node];
+    /// Writes the matrix of springs between point masses, and factors it.
+    #[inline(never)]
+    pub fn write_plain(&mut self, linkage: &Linkage, plain: &PlainMatrix<S>) {
+        self.matrix.clear();
+        for (local, (place, &mass)) in linkage.places.iter().zip(plain.masses()).enumerate() {
+            self.set_body(local, place, S::one() / mass, None);
         }
-        for (spring, place) in linkage.spring_places.iter().enumerate() {
-            let Strained { impulse, stiff, .. } = springs.strained(spring, &self.mobility);
-            self.push(place.blocks, &[Vector3::zeros(); 2], &impulse);
-            changed |= self.stiff[spring] != stiff;
-            self.stiff[spring] = stiff;
+        for (place, stiff) in linkage.spring_places.iter().zip(plain.stiffnesses()) {
+            self.stiffen(place, &[Vector3::zeros(); 2], &stiff);
         }
-        if changed {
-            self.matrix.clear();
-            for (local, place) in linkage.places.iter().enumerate() {
-                self.set_body(local, place, mobility[place.node], None);
-            }
-            for (spring, place) in linkage.spring_places.iter().enumerate() {
-                let stiff = self.stiff[spring];
-                self.stiffen(place, &[Vector3::zeros(); 2], &stiff);
-            }
-            self.is_factored = false;
-        }
+        self.is_factored = false;
+        self.factor(linkage);
+    }
+
+    /// Solves in place for a right side in `solution` that is zero in blocks eliminated before `first`, without joints.
+    pub fn solve_in_place(&mut self, linkage: &Linkage, first: usize) {
+        self.factor.solve(&linkage.pattern, first, &mut self.solution);
     }
 
     /// Takes the matrix of another system.
@@ -433,7 +439,8 @@ impl<S: Scalar> Scratch<S> {
         jump.factor(linkage);
         jump.solve(linkage);
         motion.clear_right();
-        motion.answer(&Springs { linkage, ties, parameters, acting, stiffening }, &jump.solution);
+        motion
+            .answer(&Springs { linkage, ties, parameters, acting, stiffening, before: None }, &jump.solution);
         motion.solve(linkage);
     }
 
@@ -463,6 +470,8 @@ impl<S: Scalar> Scratch<S> {
             sides: Vec::new(),
             side_starts: Vec::new(),
             rubbing: Vec::with_capacity(linkage.rubbing.len()),
+            before: vec![Vector3::zeros(); linkage.springs.len()],
+            plain: PlainMatrix::new(linkage),
         }
     }
 }

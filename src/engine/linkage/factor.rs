@@ -16,15 +16,107 @@ pub struct Matrix<S: Scalar> {
     pub below: Vec<Matrix3<S>>,
 }
 
-/// A matrix in factors.
+/// A matrix in factors: in blocks, or in their diagonals where these are all there is, as for springs along the axes.
 #[derive(Clone, Debug)]
 pub struct Factor<S: Scalar> {
+    blocks: Factors<Matrix3<S>>,
+    diagonals: Factors<Diagonal<S>>,
+    /// Which of the two hold.
+    is_diagonal: bool,
+}
+
+/// Factors in blocks of some kind.
+#[derive(Clone, Debug)]
+struct Factors<B> {
     /// Inverses of `D`.
-    inverse: Vec<Matrix3<S>>,
+    inverse: Vec<B>,
     /// `L`, without its diagonal.
-    below: Vec<Matrix3<S>>,
+    below: Vec<B>,
     /// Column at hand, before elimination.
-    column: Vec<Matrix3<S>>,
+    column: Vec<B>,
+}
+
+/// A block that is zero beside its diagonal.
+#[derive(Clone, Copy, Debug)]
+struct Diagonal<S>(Vector3<S>);
+
+/// What elimination does with blocks.
+trait Block<S: Scalar>: Copy {
+    fn zero() -> Self;
+    /// The block of a matrix; what such a block cannot hold is zero there.
+    fn of(block: &Matrix3<S>) -> Self;
+    /// Of a definite block.
+    fn inverse(&self) -> Self;
+    fn times(&self, other: &Self) -> Self;
+    fn times_transposed(&self, other: &Self) -> Self;
+    fn minus(&self, other: &Self) -> Self;
+    fn apply(&self, vector: &Vector3<S>) -> Vector3<S>;
+    fn apply_transposed(&self, vector: &Vector3<S>) -> Vector3<S>;
+    fn apply_to_all(&self, vectors: &Matrix3<S>) -> Matrix3<S>;
+}
+
+impl<S: Scalar> Block<S> for Matrix3<S> {
+    fn zero() -> Self {
+        Matrix3::zeros()
+    }
+    fn of(block: &Matrix3<S>) -> Self {
+        *block
+    }
+    fn inverse(&self) -> Self {
+        definite_inverse(self)
+    }
+    fn times(&self, other: &Self) -> Self {
+        self * other
+    }
+    fn times_transposed(&self, other: &Self) -> Self {
+        self * other.transpose()
+    }
+    fn minus(&self, other: &Self) -> Self {
+        self - other
+    }
+    #[inline]
+    fn apply(&self, vector: &Vector3<S>) -> Vector3<S> {
+        self * vector
+    }
+    #[inline]
+    fn apply_transposed(&self, vector: &Vector3<S>) -> Vector3<S> {
+        self.tr_mul(vector)
+    }
+    fn apply_to_all(&self, vectors: &Matrix3<S>) -> Matrix3<S> {
+        self * vectors
+    }
+}
+
+impl<S: Scalar> Block<S> for Diagonal<S> {
+    fn zero() -> Self {
+        Diagonal(Vector3::zeros())
+    }
+    fn of(block: &Matrix3<S>) -> Self {
+        Diagonal(block.diagonal())
+    }
+    fn inverse(&self) -> Self {
+        Diagonal(self.0.map(|entry| S::one() / entry))
+    }
+    fn times(&self, other: &Self) -> Self {
+        Diagonal(self.0.component_mul(&other.0))
+    }
+    fn times_transposed(&self, other: &Self) -> Self {
+        self.times(other)
+    }
+    fn minus(&self, other: &Self) -> Self {
+        Diagonal(self.0 - other.0)
+    }
+    #[inline]
+    fn apply(&self, vector: &Vector3<S>) -> Vector3<S> {
+        self.0.component_mul(vector)
+    }
+    #[inline]
+    fn apply_transposed(&self, vector: &Vector3<S>) -> Vector3<S> {
+        self.apply(vector)
+    }
+    fn apply_to_all(&self, vectors: &Matrix3<S>) -> Matrix3<S> {
+        Matrix3::from_fn(|row, column| self.0[row] * vectors[(row, column)])
+    }
 }
 
 impl<S: Scalar> Matrix<S> {
@@ -52,6 +144,15 @@ impl<S: Scalar> Matrix<S> {
         }
     }
 
+    /// Whether all blocks are zero beside their diagonals.
+    fn is_diagonal(&self) -> bool {
+        let is_diagonal = |block: &Matrix3<S>| {
+            let beside = [(1, 0), (2, 0), (2, 1), (0, 1), (0, 2), (1, 2)];
+            beside.iter().all(|&place| block[place].is_zero())
+        };
+        self.diagonal.iter().all(is_diagonal) && self.below.iter().all(is_diagonal)
+    }
+
     /// `right - A x`.
     pub fn residual(
         &self,
@@ -76,63 +177,34 @@ impl<S: Scalar> Matrix<S> {
 impl<S: Scalar> Factor<S> {
     /// Memory for the factors of a matrix.
     pub fn new(pattern: &Pattern) -> Factor<S> {
-        let longest = pattern.starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-        Factor {
-            inverse: vec![Matrix3::zeros(); pattern.size()],
-            below: vec![Matrix3::zeros(); pattern.rows.len()],
-            column: vec![Matrix3::zeros(); longest],
-        }
+        Factor { blocks: Factors::new(pattern), diagonals: Factors::new(pattern), is_diagonal: false }
     }
 
     /// Factors a matrix.
     pub fn factor(&mut self, pattern: &Pattern, matrix: &Matrix<S>) {
-        let Factor { inverse, below, column } = self;
-        inverse.copy_from_slice(&matrix.diagonal);
-        below.copy_from_slice(&matrix.below);
-        for (turn, &pivot) in pattern.order.iter().enumerate() {
-            inverse[pivot] = definite_inverse(&inverse[pivot]);
-            let first = pattern.starts[turn];
-            let places = first..pattern.starts[turn + 1];
-            column[..places.len()].copy_from_slice(&below[places.clone()]);
-            for block in &mut below[places] {
-                *block *= inverse[pivot];
-            }
-            for update in &pattern.updates[pattern.update_starts[turn]..pattern.update_starts[turn + 1]] {
-                let change = below[update.left] * column[update.right - first].transpose();
-                match update.target {
-                    Target::Diagonal(row) => inverse[row] -= change,
-                    Target::Below(place) => below[place] -= change,
-                }
-            }
+        self.is_diagonal = matrix.is_diagonal();
+        if self.is_diagonal {
+            self.diagonals.factor(pattern, matrix);
+        } else {
+            self.blocks.factor(pattern, matrix);
         }
     }
 
     /// Solves for one right side, in place, that is zero in blocks eliminated before `first`.
     pub fn solve(&self, pattern: &Pattern, first: usize, x: &mut [Vector3<S>]) {
-        for (turn, &pivot) in pattern.order.iter().enumerate().skip(first) {
-            let value = x[pivot];
-            for place in pattern.starts[turn]..pattern.starts[turn + 1] {
-                x[pattern.rows[place]] -= self.below[place] * value;
-            }
-        }
-        for (turn, &pivot) in pattern.order.iter().enumerate().rev() {
-            let mut value = self.inverse[pivot] * x[pivot];
-            for place in pattern.starts[turn]..pattern.starts[turn + 1] {
-                value -= self.below[place].tr_mul(&x[pattern.rows[place]]);
-            }
-            x[pivot] = value;
+        if self.is_diagonal {
+            self.diagonals.solve(pattern, first, x);
+        } else {
+            self.blocks.solve(pattern, first, x);
         }
     }
-}
 
-impl<S: Scalar> Factor<S> {
     /// Replaces three right sides `x`, block by block from the one eliminated at `first`, by `L^-1 x`.
     pub fn forward(&self, pattern: &Pattern, first: usize, x: &mut [Matrix3<S>]) {
-        for turn in first..pattern.size() {
-            let value = x[turn - first];
-            for place in pattern.starts[turn]..pattern.starts[turn + 1] {
-                x[pattern.turn(pattern.rows[place]) - first] -= self.below[place] * value;
-            }
+        if self.is_diagonal {
+            self.diagonals.forward(pattern, first, x);
+        } else {
+            self.blocks.forward(pattern, first, x);
         }
     }
 
@@ -140,13 +212,126 @@ impl<S: Scalar> Factor<S> {
     pub fn product(
         &self,
         pattern: &Pattern,
+        x: (usize, &[Matrix3<S>]),
+        y: (usize, &[Matrix3<S>]),
+    ) -> Matrix3<S> {
+        if self.is_diagonal {
+            self.diagonals.product(pattern, x, y)
+        } else {
+            self.blocks.product(pattern, x, y)
+        }
+    }
+}
+
+impl<B> Factors<B> {
+    fn new<S: Scalar>(pattern: &Pattern) -> Factors<B>
+    where
+        B: Block<S>,
+    {
+        let longest = pattern.starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+        Factors {
+            inverse: vec![B::zero(); pattern.size()],
+            below: vec![B::zero(); pattern.rows.len()],
+            column: vec![B::zero(); longest],
+        }
+    }
+
+    fn factor<S: Scalar>(&mut self, pattern: &Pattern, matrix: &Matrix<S>)
+    where
+        B: Block<S>,
+    {
+        let Factors { inverse, below, column } = self;
+        for (inverse, block) in inverse.iter_mut().zip(&matrix.diagonal) {
+            *inverse = B::of(block);
+        }
+        for (below, block) in below.iter_mut().zip(&matrix.below) {
+            *below = B::of(block);
+        }
+        for (turn, &pivot) in pattern.order.iter().enumerate() {
+            inverse[pivot] = inverse[pivot].inverse();
+            let first = pattern.starts[turn];
+            let places = first..pattern.starts[turn + 1];
+            column[..places.len()].copy_from_slice(&below[places.clone()]);
+            for block in &mut below[places] {
+                *block = block.times(&inverse[pivot]);
+            }
+            for update in &pattern.updates[pattern.update_starts[turn]..pattern.update_starts[turn + 1]] {
+                let change = below[update.left].times_transposed(&column[update.right - first]);
+                match update.target {
+                    Target::Diagonal(row) => inverse[row] = inverse[row].minus(&change),
+                    Target::Below(place) => below[place] = below[place].minus(&change),
+                }
+            }
+        }
+    }
+
+    fn solve<S: Scalar>(&self, pattern: &Pattern, first: usize, x: &mut [Vector3<S>])
+    where
+        B: Block<S>,
+    {
+        if pattern.is_path {
+            return self.solve_path(&pattern.order, first, x);
+        }
+        for (turn, &pivot) in pattern.order.iter().enumerate().skip(first) {
+            let value = x[pivot];
+            for place in pattern.starts[turn]..pattern.starts[turn + 1] {
+                x[pattern.rows[place]] -= self.below[place].apply(&value);
+            }
+        }
+        for (turn, &pivot) in pattern.order.iter().enumerate().rev() {
+            let mut value = self.inverse[pivot].apply(&x[pivot]);
+            for place in pattern.starts[turn]..pattern.starts[turn + 1] {
+                value -= self.below[place].apply_transposed(&x[pattern.rows[place]]);
+            }
+            x[pivot] = value;
+        }
+    }
+
+    /// The same where each block is beside the next one only. What one block hands to the next stays in registers.
+    fn solve_path<S: Scalar>(&self, order: &[usize], first: usize, x: &mut [Vector3<S>])
+    where
+        B: Block<S>,
+    {
+        let mut handed = Vector3::zeros();
+        for (&pivot, below) in order.iter().zip(&self.below).skip(first) {
+            let value = x[pivot] - handed;
+            x[pivot] = value;
+            handed = below.apply(&value);
+        }
+        let Some((&last, before)) = order.split_last() else { return };
+        let mut value = self.inverse[last].apply(&(x[last] - handed));
+        x[last] = value;
+        for (&pivot, below) in before.iter().zip(&self.below).rev() {
+            value = self.inverse[pivot].apply(&x[pivot]) - below.apply_transposed(&value);
+            x[pivot] = value;
+        }
+    }
+
+    fn forward<S: Scalar>(&self, pattern: &Pattern, first: usize, x: &mut [Matrix3<S>])
+    where
+        B: Block<S>,
+    {
+        for turn in first..pattern.size() {
+            let value = x[turn - first];
+            for place in pattern.starts[turn]..pattern.starts[turn + 1] {
+                x[pattern.turn(pattern.rows[place]) - first] -= self.below[place].apply_to_all(&value);
+            }
+        }
+    }
+
+    fn product<S: Scalar>(
+        &self,
+        pattern: &Pattern,
         (first, x): (usize, &[Matrix3<S>]),
         (other, y): (usize, &[Matrix3<S>]),
-    ) -> Matrix3<S> {
+    ) -> Matrix3<S>
+    where
+        B: Block<S>,
+    {
         let mut product = Matrix3::zeros();
         for turn in first.max(other)..pattern.size() {
             let inverse = &self.inverse[pattern.order[turn]];
-            product += x[turn - first].tr_mul(&(inverse * y[turn - other]));
+            product += x[turn - first].tr_mul(&inverse.apply_to_all(&y[turn - other]));
         }
         product
     }
@@ -218,6 +403,33 @@ mod tests {
     }
 
     #[test]
+    fn diagonal_blocks_are_solved_as_others_are() {
+        let pattern = Pattern::new(5, 5, &BTreeSet::new(), pairs().into_iter().take(6));
+        let mut matrix = Matrix::zero(&pattern);
+        for row in 0..5 {
+            matrix.diagonal[row] = Matrix3::from_diagonal(&Vector3::new(9.0, 8.0, 7.0 + row as f64));
+        }
+        for (index, &(row, column)) in pairs()[..6].iter().enumerate() {
+            let entries = Vector3::from_fn(|k, _| number(3 * index + k));
+            matrix.add(pattern.entry(row, column), &Matrix3::from_diagonal(&entries));
+        }
+        let right: Vec<_> = (0..5).map(|row| Vector3::from_fn(|k, _| number(300 + 3 * row + k))).collect();
+        let mut factor = Factor::new(&pattern);
+        factor.factor(&pattern, &matrix);
+        assert!(factor.is_diagonal);
+        let mut x = right.clone();
+        factor.solve(&pattern, 0, &mut x);
+        let mut left = right.clone();
+        matrix.residual(&pattern, &right, &x, &mut left);
+        assert!(left.iter().all(|left| left.norm() < 1e-14));
+        factor.blocks.factor(&pattern, &matrix);
+        factor.is_diagonal = false;
+        let mut in_blocks = right;
+        factor.solve(&pattern, 0, &mut in_blocks);
+        assert!(x.iter().zip(&in_blocks).all(|(one, other)| (one - other).norm() < 1e-15));
+    }
+
+    #[test]
     fn what_yields_is_found_without_a_whole_solution() {
         let pattern = Pattern::new(5, 5, &BTreeSet::from([1, 3]), pairs().into_iter().take(6));
         let mut matrix = Matrix::zero(&pattern);
@@ -267,5 +479,28 @@ mod tests {
         let pattern = Pattern::new(1000, 1000, &BTreeSet::new(), (1..1000).map(|block| (block - 1, block)));
         assert_eq!(pattern.rows.len(), 999);
         assert_eq!(pattern.updates.len(), 999);
+        assert!(pattern.is_path);
+        let mut matrix = Matrix::zero(&pattern);
+        for row in 0..1000 {
+            matrix.diagonal[row] = block(row) * block(row).transpose() + Matrix3::identity() * 8.0;
+        }
+        for row in 1..1000 {
+            matrix.add(pattern.entry(row - 1, row), &block(2000 + row));
+        }
+        let mut factor = Factor::new(&pattern);
+        factor.factor(&pattern, &matrix);
+        for first in [0, 990] {
+            let right: Vec<_> =
+                (0..1000)
+                    .map(|row| {
+                        if pattern.turn(row) < first { Vector3::zeros() } else { block(row).column(0).into() }
+                    })
+                    .collect();
+            let mut x = right.clone();
+            factor.solve(&pattern, first, &mut x);
+            let mut left = right.clone();
+            matrix.residual(&pattern, &right, &x, &mut left);
+            assert!(left.iter().all(|left| left.norm() < 1e-12));
+        }
     }
 }

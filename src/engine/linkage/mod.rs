@@ -14,13 +14,14 @@ pub mod joint;
 pub mod motor;
 mod output;
 mod pattern;
+pub mod plain;
 mod rubbing;
 pub mod spring;
 
 pub use assembly::{Configuration, Scratch, Springs, Stiffening, cross_matrix};
 pub use joint::{Joint, JointEnd, JointFriction, JointKind, JointState};
 pub use motor::{Drive, Motor, Profile};
-pub use output::{JointMotion, joint_motion, spring_energy, spring_length, spring_tension};
+pub use output::{JointMotion, joint_motion, spring_apart, spring_energy, spring_length, spring_tension};
 pub use rubbing::Rubbing;
 pub use spring::Spring;
 
@@ -28,6 +29,7 @@ use super::geometry::Surface;
 use super::system::{Contact, Island, Node};
 use nalgebra::Vector3;
 use pattern::{Entry, Pattern};
+pub use plain::Plain;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A place on a node, or of the ground.
@@ -78,8 +80,8 @@ pub struct Linkage {
     /// Blocks of the joints: translation, rotation.
     pub(super) joint_places: Vec<[Option<JointPlace>; 2]>,
     pub(super) pattern: Pattern,
-    /// Whether it has springs between point masses only.
-    pub is_plain: bool,
+    /// The same packed, where it has springs between point masses only.
+    pub plain: Option<Plain>,
 }
 
 /// Blocks of a node in the linear system.
@@ -253,6 +255,10 @@ impl Linkage {
             })
             .collect();
         let is_plain = joints.is_empty() && places.iter().all(|place| place.angular.is_none());
+        let plain = is_plain.then(|| {
+            let touching = touching.iter().map(|node| local[node]).collect();
+            Plain::new(&springs, ties, places.len(), touching, |node| local[&node])
+        });
         let mut springs_at = vec![Vec::new(); places.len()];
         for &spring in &springs {
             for place in locals(ties.springs[spring].ends).into_iter().flatten() {
@@ -261,17 +267,7 @@ impl Linkage {
         }
         let rubs = |&joint: &usize| ties.joints[joints[joint]].rubs().is_some();
         let rubbing = (0..joints.len()).filter(rubs).collect();
-        Linkage {
-            springs,
-            joints,
-            rubbing,
-            places,
-            springs_at,
-            spring_places,
-            joint_places,
-            pattern,
-            is_plain,
-        }
+        Linkage { springs, joints, rubbing, places, springs_at, spring_places, joint_places, pattern, plain }
     }
 
     /// Blocks of a node of the island.

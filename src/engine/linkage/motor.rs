@@ -1,5 +1,6 @@
 //! Motors: the free coordinate of a revolute or prismatic joint, or its rate, as a function of time.
 
+use crate::engine::elementary::{cos, sin, sincos};
 use crate::engine::scalar::Scalar;
 use crate::engine::state::{Input, MAX_INPUT_DERIVATIVE};
 use serde::{Deserialize, Serialize};
@@ -102,13 +103,14 @@ impl Profile {
             Profile::Constant(value) => (*value, 0.0),
             Profile::Sine { amplitude, frequency, phase, offset } => {
                 let angle = TAU * frequency * time + phase;
-                (offset + amplitude * angle.sin(), TAU * frequency * amplitude * angle.cos())
+                let (sine, cosine) = sincos(angle);
+                (offset + amplitude * sine, TAU * frequency * amplitude * cosine)
             }
             Profile::Ramp { from, to, start, duration } => {
                 let part = ((time - start) / duration).clamp(0.0, 1.0);
                 let height = to - from;
-                let value = from + height * 0.5 * (1.0 - (PI * part).cos());
-                (value, height * 0.5 * PI / duration * (PI * part).sin())
+                let value = from + height * 0.5 * (1.0 - cos(PI * part));
+                (value, height * 0.5 * PI / duration * sin(PI * part))
             }
             Profile::Table(points) => on_table(points, time),
         }

@@ -1,8 +1,9 @@
 //! What springs and joints show: lengths and tensions, coordinates and their rates.
 
 use super::assembly::{AnchorInWorld, anchor};
+use super::spring::distance;
 use super::{Anchor, Configuration, Spring};
-use crate::engine::scalar::{Scalar, length};
+use crate::engine::scalar::Scalar;
 use crate::engine::{State, System};
 use nalgebra::Vector3;
 
@@ -33,16 +34,21 @@ fn reach<S: Scalar>(spring: &Spring, system: &System, state: &State<S>) -> (Vect
     (second.at - first.at, second.velocity - first.velocity)
 }
 
+/// From the first end of a spring to the second.
+pub fn spring_apart<S: Scalar>(system: &System, state: &State<S>, spring: usize) -> Vector3<S> {
+    reach(&system.ties.springs[spring], system, state).0
+}
+
 /// Length of a spring.
 pub fn spring_length<S: Scalar>(system: &System, state: &State<S>, spring: usize) -> S {
-    length(&reach(&system.ties.springs[spring], system, state).0)
+    distance(&reach(&system.ties.springs[spring], system, state).0)
 }
 
 /// Force with which a spring and its damper pull; negative when they push.
 pub fn spring_tension<S: Scalar>(system: &System, state: &State<S>, spring: usize) -> S {
     let tie = &system.ties.springs[spring];
     let (apart, velocity) = reach(tie, system, state);
-    let distance = length(&apart);
+    let distance = distance(&apart);
     let stretch = distance - S::from(tie.length);
     let rate = if distance.value() > 0.0 { apart.dot(&velocity) / distance } else { S::zero() };
     state.parameters.stiffness[spring] * stretch + state.parameters.damping[spring] * rate

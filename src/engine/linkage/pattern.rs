@@ -18,6 +18,8 @@ pub struct Pattern {
     pub updates: Vec<Update>,
     /// First update of each eliminated block, in the order of elimination, and the end.
     pub update_starts: Vec<usize>,
+    /// Whether each block is left beside the next one only when it is eliminated, as in a chain.
+    pub is_path: bool,
     /// Places by row and column, the column eliminated first.
     places: BTreeMap<(usize, usize), usize>,
     /// When blocks are eliminated.
@@ -77,11 +79,14 @@ impl Pattern {
             rows: Vec::new(),
             updates: Vec::new(),
             update_starts: vec![0],
+            is_path: false,
             places: BTreeMap::new(),
             turns,
             order,
         };
         pattern.place(&neighbours);
+        let follows = |turn: usize| neighbours[pattern.order[turn - 1]].iter().eq([&pattern.order[turn]]);
+        pattern.is_path = (1..size).all(follows);
         pattern
     }
 

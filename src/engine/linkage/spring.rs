@@ -27,55 +27,122 @@ pub struct Rates<S> {
     pub damping: S,
 }
 
-/// How a spring pulls.
+/// A spring without its damper, between ends at some distance.
 #[derive(Clone, Copy, Debug)]
-pub struct Pull<S> {
-    /// On the first end; the opposite acts on the second.
-    pub force: Vector3<S>,
-    /// Along which it pulls: `n n^T`.
-    pub along: Matrix3<S>,
-    /// How the force falls for a displacement of the first end across.
-    pub across: S,
+pub struct Stretch<S> {
+    apart: Vector3<S>,
+    distance: S,
+    /// From the first end to the second, of length 1, or near it midway; zero where they coincide.
+    pub direction: Vector3<S>,
+    /// Force along it.
+    tension: S,
+    /// Stiffness of a spring without length, which is alike in all directions.
+    round: Option<S>,
+}
+
+impl<S: Scalar> Stretch<S> {
+    /// A spring of the given length at rest and stiffness, with the second end `apart` from the first.
+    #[inline]
+    pub fn new(rest: f64, stiffness: S, apart: Vector3<S>) -> Stretch<S> {
+        let distance = distance(&apart);
+        if rest == 0.0 && distance.value() == 0.0 {
+            let (direction, round) = (Vector3::zeros(), Some(stiffness));
+            return Stretch { apart, distance, direction, tension: S::zero(), round };
+        }
+        let tension = stiffness * (distance - S::from(rest));
+        let round = (rest == 0.0).then_some(stiffness);
+        Stretch { apart, distance, direction: apart / distance, tension, round }
+    }
+
+    /// The same midway through an interval at whose start the ends were `before` apart and at whose end they will be as
+    /// much further on: with the mean `m` of the lengths at both ends, `F = k (m - L) d / m` does the work `-dV` to
+    /// round-off, whichever way the spring turns. [Gonzalez 1996; Simo and Tarnow 1992]
+    pub fn midway(rest: f64, stiffness: S, apart: Vector3<S>, before: &Vector3<S>) -> Stretch<S> {
+        if rest == 0.0 {
+            return Stretch::new(rest, stiffness, apart);
+        }
+        let after = apart * S::from(2.0) - before;
+        let mean = (distance(before) + distance(&after)) * S::from(0.5);
+        let tension = stiffness * (mean - S::from(rest));
+        Stretch { apart, distance: mean, direction: apart / mean, tension, round: None }
+    }
+
+    /// Force on the first end, with that of the damper; the opposite acts on the second.
+    #[inline]
+    pub fn force(&self, resistance: S) -> Vector3<S> {
+        match self.round {
+            None => self.direction * (self.tension + resistance),
+            Some(stiffness) => self.apart * stiffness + self.direction * resistance,
+        }
+    }
+
+    /// How the force falls for a displacement of the first end across. Where it is too little to matter it is left out,
+    /// so that directions alone count: `felt` is what a unit of stiffness weighs beside the mass of the ends.
+    #[inline]
+    pub fn across(&self, felt: S) -> S {
+        /// Part of the mass.
+        const NEGLIGIBLE: f64 = 0.02;
+        match self.round {
+            Some(stiffness) => stiffness,
+            None if self.tension.value() * felt.value() < NEGLIGIBLE * self.distance.value() => S::zero(),
+            None if self.tension.value() > 0.0 => self.tension / self.distance,
+            None => S::zero(),
+        }
+    }
+}
+
+/// Distance of ends. Where they coincide it has no tangent.
+#[inline]
+pub fn distance<S: Scalar>(apart: &Vector3<S>) -> S {
+    let square = apart.dot(apart);
+    if square.value() == 0.0 { S::zero() } else { square.sqrt() }
+}
+
+/// What springs add to masses: `along n n^T + across (I - n n^T)`.
+#[derive(Clone, Copy, Debug)]
+pub struct Stiffness<S: Scalar> {
+    direction: Vector3<S>,
+    along: S,
+    across: S,
+}
+
+impl<S: Scalar> Stiffness<S> {
+    /// Of a spring between ends of the given mobility, for the weights of stiffness and damping.
+    #[inline]
+    pub fn new(stretch: &Stretch<S>, rates: Rates<S>, weights: Rates<S>, mobility: S) -> Stiffness<S> {
+        let along = rates.stiffness * weights.stiffness + rates.damping * weights.damping;
+        let across = stretch.across(weights.stiffness * mobility) * weights.stiffness;
+        // Alike in all directions: then none counts.
+        let direction = if along == across { Vector3::zeros() } else { stretch.direction };
+        Stiffness { direction, along, across }
+    }
+
+    /// Of nothing.
+    pub fn none() -> Stiffness<S> {
+        Stiffness { direction: Vector3::zeros(), along: S::zero(), across: S::zero() }
+    }
+
+    /// Whether it is another one. All components are compared at once, without branches.
+    #[inline]
+    pub fn differs(&self, other: &Stiffness<S>) -> bool {
+        let (one, two) = (&self.direction, &other.direction);
+        let turned = (one[0] != two[0]) | (one[1] != two[1]) | (one[2] != two[2]);
+        turned | (self.along != other.along) | (self.across != other.across)
+    }
+
+    /// As a matrix.
+    pub fn matrix(&self) -> Matrix3<S> {
+        let Stiffness { direction, along, across } = *self;
+        direction * direction.transpose() * (along - across) + Matrix3::from_diagonal_element(across)
+    }
 }
 
 impl Spring {
-    /// Pull with the second end `apart` from the first, moving away from it with `velocity`.
-    #[inline]
-    pub fn pull<S: Scalar>(&self, rates: Rates<S>, apart: &Vector3<S>, velocity: &Vector3<S>) -> Pull<S> {
-        let distance = length(apart);
-        if self.length == 0.0 && distance.value() == 0.0 {
-            // Without a direction to damp along.
-            return Pull { force: Vector3::zeros(), along: Matrix3::zeros(), across: rates.stiffness };
-        }
-        let direction = apart / distance;
-        let tension = rates.stiffness * (distance - S::from(self.length));
-        let resistance = rates.damping * direction.dot(velocity);
-        let across = if tension.value() > 0.0 { tension / distance } else { S::zero() };
-        Pull { force: direction * (tension + resistance), along: direction * direction.transpose(), across }
-    }
-
-    /// What a spring adds to the mass of its first end, for the weights of stiffness and damping. Where it is too little
-    /// beside the mobility of the ends to matter, what acts across is left out, so that directions alone count.
-    #[inline]
-    pub fn stiffening<S: Scalar>(
-        &self,
-        rates: Rates<S>,
-        pull: &Pull<S>,
-        weights: Rates<S>,
-        mobility: S,
-    ) -> Matrix3<S> {
-        /// Part of the mass.
-        const NEGLIGIBLE: f64 = 0.02;
-        let along = rates.stiffness * weights.stiffness + rates.damping * weights.damping;
-        let across = pull.across * weights.stiffness;
-        if self.length > 0.0 && (across * mobility).value() < NEGLIGIBLE {
-            return pull.along * along;
-        }
-        pull.along * (along - across) + Matrix3::from_diagonal_element(across)
-    }
-
     /// Potential energy with the ends `apart`.
     pub fn energy<S: Scalar>(&self, stiffness: S, apart: &Vector3<S>) -> S {
+        if self.length == 0.0 {
+            return stiffness * apart.dot(apart) * S::from(0.5);
+        }
         let stretch = length(apart) - S::from(self.length);
         stiffness * stretch * stretch * S::from(0.5)
     }

@@ -80,12 +80,8 @@ impl<S: Scalar> ConeProblem<S> {
     /// `u = W r + q` of one contact.
     #[inline]
     pub fn velocity(&self, contact: usize, r: &[S]) -> [S; 3] {
-        let at = 3 * contact;
-        let free = [self.q[at], self.q[at + 1], self.q[at + 2]];
-        self.w.row(contact).fold(free, |sum, (column, block)| {
-            let at = 3 * column;
-            multiply_add(sum, block, [r[at], r[at + 1], r[at + 2]])
-        })
+        let ((q, _), (r, _)) = (self.q.as_chunks::<3>(), r.as_chunks::<3>());
+        self.w.row(contact).fold(q[contact], |sum, (column, block)| multiply_add(sum, block, r[column]))
     }
 
     /// Writes the problem without tangents.

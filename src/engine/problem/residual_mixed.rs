@@ -1,6 +1,7 @@
 //! Natural residual of the mixed contact problem. No solver shares this code.
 
 use super::mixed::{Friction, MixedProblem};
+use crate::engine::elementary::{atan2, cos, hypot, sincos};
 use crate::engine::law::facets::Polygon;
 
 /// `||r - Proj(r - u)|| / ||q||`: normal impulses onto the positive half line, friction onto its set at the
@@ -19,13 +20,13 @@ pub fn natural_residual(problem: &MixedProblem<f64>, r: &[f64]) -> f64 {
                 let size = facets.mu * pressed
                     / match polygon {
                         Polygon::Inner => 1.0,
-                        Polygon::Outer => (std::f64::consts::PI / facets.count as f64).cos(),
+                        Polygon::Outer => cos(std::f64::consts::PI / facets.count as f64),
                     };
                 let half = if *polygon == Polygon::Inner { 0.0 } else { 0.5 };
-                let start = facets.direction[1].atan2(facets.direction[0]);
+                let start = atan2(facets.direction[1], facets.direction[0]);
                 let step = std::f64::consts::TAU / facets.count as f64;
                 nearest_in_polygon(target, facets.count, |k| {
-                    let (sine, cosine) = (start + step * (k as f64 + half)).sin_cos();
+                    let (sine, cosine) = sincos(start + step * (k as f64 + half));
                     [size * cosine, size * sine]
                 })
             }
@@ -48,7 +49,7 @@ pub fn natural_residual(problem: &MixedProblem<f64>, r: &[f64]) -> f64 {
 }
 
 fn nearest_in_disc(point: [f64; 2], radius: f64) -> [f64; 2] {
-    let length = point[0].hypot(point[1]);
+    let length = hypot(point[0], point[1]);
     if length <= radius { point } else { point.map(|component| component * radius / length) }
 }
 
@@ -65,7 +66,7 @@ fn nearest_in_polygon(point: [f64; 2], count: usize, vertex: impl Fn(usize) -> [
         let part =
             if square > 0.0 { ((to[0] * side[0] + to[1] * side[1]) / square).clamp(0.0, 1.0) } else { 0.0 };
         let foot = [start[0] + part * side[0], start[1] + part * side[1]];
-        let distance = (point[0] - foot[0]).hypot(point[1] - foot[1]);
+        let distance = hypot(point[0] - foot[0], point[1] - foot[1]);
         if distance < nearest.0 {
             nearest = (distance, foot);
         }

@@ -110,7 +110,7 @@ fn refresh<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) -> f64 {
 /// How far a contact opens for a unit of `x`.
 fn compliance<S: Solvable>(step: &mut IslandStep<'_, S>, place: usize) -> S {
     let alone = compliance_alone(step, place);
-    if !linked::yields(step, Placing::Present) {
+    if !linked::yields(step, Placing::Present, S::zero()) {
         return alone;
     }
     // What joints hold cannot be moved, and need not be moved far in trying.
@@ -150,7 +150,7 @@ fn push<S: Solvable>(step: &mut IslandStep<'_, S>, place: usize, x: S) {
 
 /// Makes the displacements real, each body at once: turns one after the other would not commute.
 fn displace<S: Solvable>(step: &mut IslandStep<'_, S>) {
-    if linked::yields(step, Placing::Present) {
+    if linked::yields(step, Placing::Present, S::zero()) {
         return linked::displace(step);
     }
     for &node in &step.island.nodes {

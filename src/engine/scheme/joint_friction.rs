@@ -129,13 +129,13 @@ pub fn guess<S: Solvable>(step: &mut IslandStep<'_, S>) {
 }
 
 /// Takes the bounds from the solution of pass `pass`. Returns whether another pass is wanted.
-pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32) -> bool {
+pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bool {
     let Some(index) = step.island.linkage else { return false };
     if step.workspace.linkages[index].rubbing.is_empty() {
         return false;
     }
     read(step, index);
-    linked::respond(step);
+    linked::respond(step, dt);
     let mut again = pass + 1 < LEAST_PASSES;
     let mut unsettled = 0.0_f64;
     for place in 0..step.workspace.linkages[index].rubbing.len() {

@@ -13,6 +13,7 @@
 use super::flight::{Flight, Turning};
 use super::{IslandStep, Rebound, correction, friction, linked, record_impulse, record_mode};
 use crate::engine::contact::{Bodies, Jacobian, Touch, assemble, near, pose, scales};
+use crate::engine::elementary::hypot;
 use crate::engine::geometry::{Pose, Proximity};
 use crate::engine::linkage::{Configuration, Linkage, Scratch};
 use crate::engine::rotation::{Orientation, angular_momentum};
@@ -354,7 +355,7 @@ fn guess_sticking<S: Solvable>(step: &mut IslandStep<'_, S>) {
         let touch = &touches[index];
         let free = seen(&midpoint.nodes, touch, end, |node| node.free).map(S::value);
         let mu = step.state.parameters.mu[touch.contact].value();
-        midpoint.sticking.push(mu > 0.0 && free[1].hypot(free[2]) <= -mu * free[0]);
+        midpoint.sticking.push(mu > 0.0 && hypot(free[1], free[2]) <= -mu * free[0]);
     }
 }
 

@@ -26,6 +26,7 @@ use super::contact::{
     Bodies, Carrier, Impulse, Jacobian, Touch, assemble, features_now, near, pose, scales, turned_to,
 };
 use super::coupling::{self, CouplingMode};
+use super::elementary::hypot;
 use super::geometry::{NodeShape, Pose};
 use super::law::bounded::turn;
 use super::law::newton_impact::Bounce;
@@ -122,8 +123,23 @@ impl<S: Solvable> IslandStep<'_, S> {
     #[inline]
     fn apply(&mut self, at: f64) {
         let parameters = &self.state.parameters;
+        if self.island.has_points_only && !self.state.inputs.are_told() {
+            for &node in &self.island.nodes {
+                self.workspace.acceleration[node] = parameters.gravity;
+            }
+            if self.island.linkage.is_some() {
+                linked::begin(self);
+            }
+            return;
+        }
         for &node in &self.island.nodes {
-            let told = || self.state.inputs[node].at(at) / parameters.mass[node];
+            let told = || {
+                if self.state.inputs.are_told() {
+                    self.state.inputs[node].at(at) / parameters.mass[node]
+                } else {
+                    Vector3::zeros()
+                }
+            };
             self.workspace.acceleration[node] = match self.system.nodes[node].coupling {
                 None => parameters.gravity + told(),
                 // What the master is known to apply acts at its end of the link.
@@ -268,7 +284,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         }
         match self.workspace.active[..] {
             [] if !self.rubs() => self.workspace.impulses.clear(),
-            [only] if self.is_closed_form(only) => self.propose_single(only, rebound),
+            [only] if self.is_closed_form(only, dt) => self.propose_single(only, rebound),
             _ => return self.propose_coupled(dt, rebound),
         }
         true
@@ -277,6 +293,9 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// Velocities at the end of `dt` without contact and friction.
     #[inline]
     fn propose_free(&mut self, dt: S) {
+        if self.island.linkage.is_some() && linked::propose_plain(self, dt) {
+            return;
+        }
         for (place, &node) in self.island.nodes.iter().enumerate() {
             let acceleration = match self.island.linkage {
                 None => self.workspace.acceleration[node],
@@ -541,12 +560,12 @@ impl<S: Solvable> IslandStep<'_, S> {
 
     /// Whether a lone contact is the cone of a point mass on a fixed surface.
     #[inline]
-    fn is_closed_form(&self, index: usize) -> bool {
+    fn is_closed_form(&self, index: usize, dt: S) -> bool {
         let touch = &self.workspace.touches[index];
         touch.rotation.is_none()
             && touch.carrier.is_none()
             && touch.flat
-            && self.island.linkage.is_none()
+            && !linked::yields(self, Placing::Acting, dt)
             && self.system.contacts[touch.contact].is_plain_cone()
     }
 
@@ -554,7 +573,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         friction::begin(self, dt);
         joint_friction::begin(self, dt);
         self.look_ahead(dt);
-        let is_linked = self.island.linkage.is_some();
+        let is_linked = linked::yields(self, Placing::Acting, dt);
         let mut pass = 0;
         let solved = loop {
             self.begin_problem(Placing::Acting, pass, dt);
@@ -590,7 +609,7 @@ impl<S: Solvable> IslandStep<'_, S> {
             let mut again = friction::revise(self, pass, dt);
             if is_linked {
                 self.read_impulses();
-                again |= joint_friction::revise(self, pass);
+                again |= joint_friction::revise(self, pass, dt);
                 again = linked::revise(self, pass, dt, again);
             }
             if !again {
@@ -636,7 +655,7 @@ impl<S: Solvable> IslandStep<'_, S> {
                 _ => {
                     let u = problem.contacts.velocity(index, unknowns).map(S::value);
                     let mu = self.state.parameters.mu[touches[active[index]].contact].value();
-                    coulomb_cone::mode(mu, r[0].value(), u[1].hypot(u[2]), still)
+                    coulomb_cone::mode(mu, r[0].value(), hypot(u[1], u[2]), still)
                 }
             };
             let p = r * scales[index];
@@ -666,7 +685,7 @@ impl<S: Solvable> IslandStep<'_, S> {
                 Some((lever, rotation)) => rows.carried(&lever, orientation(rotation)),
             }
         }));
-        if linked::yields(self, placing) {
+        if linked::yields(self, placing, dt) {
             linked::assemble(self, placing, pass, dt);
         } else {
             let Workspace { touches, active, columns, scales: d, problem, mobility, neighbours, .. } =
@@ -765,6 +784,25 @@ impl<S: Solvable> IslandStep<'_, S> {
         if self.island.linkage.is_some() {
             linked::record(self, dt);
         }
+        if self.island.has_points_only && !self.system.settings.scheme.looks_back() {
+            let theta = S::from(self.system.settings.theta);
+            for &index in &self.island.nodes {
+                let node = &mut self.state.nodes[index];
+                let (before, after) = (node.velocity, self.workspace.velocity[index]);
+                node.position += (before + (after - before) * theta) * dt;
+                node.velocity = after;
+            }
+        } else {
+            self.accept_motion(dt);
+        }
+        if self.island.linkage.is_some() {
+            self.elapsed += dt.value();
+            linked::settle(self, dt);
+        }
+    }
+
+    /// Moves nodes of any kind.
+    fn accept_motion(&mut self, dt: S) {
         for &index in &self.island.nodes {
             let mean = self.mean_velocity(index);
             let node = &mut self.state.nodes[index];
@@ -773,10 +811,6 @@ impl<S: Solvable> IslandStep<'_, S> {
             if let Some(rotation) = self.system.nodes[index].rotation {
                 self.accept_turn(rotation, dt);
             }
-        }
-        if self.island.linkage.is_some() {
-            self.elapsed += dt.value();
-            linked::settle(self, dt);
         }
     }
 

@@ -5,6 +5,7 @@
 
 use super::Effort;
 use super::single_contact::SingleContact;
+use crate::engine::elementary::sincos;
 use crate::engine::problem::block_matrix::{BlockMatrix, multiply_add};
 use crate::engine::problem::cone::ConeProblem;
 
@@ -150,7 +151,7 @@ impl Component {
             let part = |factor: f64| (index * factor).fract();
             let normal = 2.0 * size * part(0.819_172_513_396_164_4);
             let tangential = mu * normal * part(0.671_043_606_703_789_2).sqrt();
-            let (sine, cosine) = (std::f64::consts::TAU * part(0.549_700_477_901_970_3)).sin_cos();
+            let (sine, cosine) = sincos(std::f64::consts::TAU * part(0.549_700_477_901_970_3));
             *r = [normal, tangential * cosine, tangential * sine];
         }
         self.refresh();
@@ -290,10 +291,11 @@ fn distance_square(r: [f64; 3], u: [f64; 3], mu: f64) -> f64 {
     let slip = (u[1] * u[1] + u[2] * u[2]).sqrt();
     let [n, x, y] = [r[0] - u[0] - mu * slip, r[1] - u[1], r[2] - u[2]];
     let t = (x * x + y * y).sqrt();
-    let [pn, scale] = if t <= mu * n {
-        [n, 1.0]
-    } else if mu * t <= -n {
+    // The polar cone comes first: without friction it would pass for the other.
+    let [pn, scale] = if mu * t <= -n {
         [0.0, 0.0]
+    } else if t <= mu * n {
+        [n, 1.0]
     } else {
         let height = (n + mu * t) / (1.0 + mu * mu);
         [height, mu * height / t]

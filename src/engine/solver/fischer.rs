@@ -7,6 +7,7 @@
 
 use super::complementarity::{LcpSettings, Stop, add_scaled, clamp, largest, velocity};
 use super::report::Status;
+use crate::engine::elementary::hypot;
 use crate::engine::problem::complementarity::Complementarity;
 
 /// Rows up to which dense elimination from many starts is bearable.
@@ -195,12 +196,12 @@ fn partials<P: Complementarity>(problem: &P, row: usize, z: f64, w: f64) -> (f64
 
 fn fischer(a: f64, b: f64) -> f64 {
     // The second form does not cancel where both are positive.
-    let length = a.hypot(b);
+    let length = hypot(a, b);
     if a + b <= 0.0 { length - a - b } else { -2.0 * a * b / (length + a + b) }
 }
 
 fn fischer_partials(a: f64, b: f64) -> (f64, f64) {
-    let length = a.hypot(b);
+    let length = hypot(a, b);
     if length > 0.0 {
         (a / length - 1.0, b / length - 1.0)
     } else {

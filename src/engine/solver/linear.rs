@@ -1,14 +1,13 @@
 //! Contacts whose friction is linear, as one boxed problem for Lemke, principal pivoting and projected Gauss-Seidel.
 //!
 //! Unknowns are forces along vectors `b` of their contacts, `r = B z`: the normal; for bounded friction its two
-//! directions, between `-bound` and `bound`; for the inner polygon one `beta >= 0` a direction, and a slip speed
-//! `s >= 0` with `mu r_N - sum beta >= 0` [Stewart and Trinkle 1996]. Rows see velocities along the same vectors,
-//! `M = B^T W B`, plus `s` in the rows of `beta`. A friction cone with `mu > 0` and the outer polygon have no such
-//! problem: their contacts are solved without friction, and the residual tells.
+//! directions, between `-bound` and `bound`; for a polygon one `beta >= 0` a vertex, and a slip speed `s >= 0` with
+//! `mu r_N - sum beta >= 0`, where `mu` is that of the vertices [Stewart and Trinkle 1996]. Rows see velocities along
+//! the same vectors, `M = B^T W B`, plus `s` in the rows of `beta`. A friction cone with `mu > 0` has no such problem:
+//! its contact is solved without friction, and the residual tells.
 
 use super::complementarity::{self, LcpScratch, LcpSettings, LcpSolver};
 use super::{MARGIN, Report, SolverSettings, Status};
-use crate::engine::law::facets::Polygon;
 use crate::engine::problem::boxed::BoxedProblem;
 use crate::engine::problem::cone::ConeProblem;
 use crate::engine::problem::mixed::Friction;
@@ -87,6 +86,12 @@ pub fn solve(
     Report { residual, status, ..report }
 }
 
+/// Whether all friction is linear.
+pub fn applies(problem: &ConeProblem<f64>, friction: &[Friction<f64>]) -> bool {
+    let linear = |(friction, &mu): (&Friction<f64>, &f64)| *friction != Friction::Cone || mu <= 0.0;
+    friction.iter().zip(&problem.mu).all(linear)
+}
+
 /// Lists the unknowns of a contact. False where its friction is not linear and left out.
 fn list_forces(contact: usize, friction: &Friction<f64>, mu: f64, forces: &mut Vec<Force>) -> bool {
     let infinity = f64::INFINITY;
@@ -97,13 +102,15 @@ fn list_forces(contact: usize, friction: &Friction<f64>, mu: f64, forces: &mut V
     match friction {
         Friction::Cone => mu <= 0.0,
         Friction::Facets(facets, _) if facets.mu <= 0.0 => true,
-        Friction::Facets(_, Polygon::Outer) => false,
-        Friction::Facets(facets, Polygon::Inner) => {
+        Friction::Facets(facets, polygon) => {
             for k in 0..facets.count {
-                let [x, y] = facets.direction(k);
+                let [x, y] = facets.vertex(*polygon, k);
                 along([0.0, x, y], 0.0, infinity);
             }
-            forces.push(Force { contact, kind: Kind::Slip { count: facets.count, mu: facets.mu } });
+            forces.push(Force {
+                contact,
+                kind: Kind::Slip { count: facets.count, mu: facets.reach(*polygon) },
+            });
             true
         }
         Friction::Bounded { direction: [cosine, sine], bound } => {

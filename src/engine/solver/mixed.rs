@@ -1,12 +1,15 @@
 //! Contact problems with any mixture of friction laws: semismooth Newton on `Phi = r - Proj(r - u)` from the guess,
 //! where there is one. If that fails or the answer is not unique, from zero: projected Gauss-Seidel sweeps towards the
-//! active set, then Newton to round-off, in turns. By name, Gauss-Seidel has the sweeps alone, and Newton only the first
-//! ones.
+//! active set, then Newton to round-off. Newton can go round in a circle, and sweeps are slow in hyperstatic contact;
+//! the next try is then the linear problem, if all friction is linear, and last sweeps and Newton in turns. By name,
+//! Gauss-Seidel has the sweeps alone, and Newton only the first ones.
 //!
 //! Problems of cones alone go to the cone solvers.
 
+use super::complementarity::LcpSolver;
 use super::dense::Matrix;
-use super::{Method, Nonlinear, Report, SolverScratch, SolverSettings, Start, Status, linear, solve_parts};
+use super::linear::{self, LinearScratch};
+use super::{Method, Nonlinear, Report, SolverScratch, SolverSettings, Start, Status, solve_parts};
 use crate::engine::problem::mixed::{Friction, MixedProblem};
 use crate::engine::problem::residual_mixed::natural_residual;
 use crate::engine::scalar::{Dual, Scalar};
@@ -17,6 +20,8 @@ pub struct MixedScratch {
     values: MixedProblem<f64>,
     impulses: Vec<f64>,
     best: Vec<f64>,
+    /// Of the linear problem.
+    answer: Vec<f64>,
     function: Vec<f64>,
     matrix: Matrix,
     /// Whether the equations of the last Newton step were.
@@ -57,7 +62,7 @@ pub fn solve(
                 Err(wasted) => wasted,
             };
             let (solver, iterations) = match method {
-                Nonlinear::Auto => ("mixed", take_turns(problem, r, settings, mixed)),
+                Nonlinear::Auto => take_turns(problem, r, settings, mixed, &mut scratch.linear),
                 _ => ("newton", newton_from_zero(problem, r, settings, mixed)),
             };
             (solver, iterations.saturating_add(wasted))
@@ -105,26 +110,55 @@ fn newton_from_guess(
     Err(iterations)
 }
 
-/// Sweeps and Newton in turns until solved or at the limit; returns the iterations.
+/// Sweeps and Newton, the linear problem, then sweeps and Newton in turns until solved or at the limit; returns who found
+/// the answer, and the iterations.
 fn take_turns(
     problem: &MixedProblem<f64>,
     r: &mut [f64],
     settings: &SolverSettings,
     scratch: &mut MixedScratch,
-) -> u32 {
+    linear: &mut LinearScratch,
+) -> (&'static str, u32) {
     let limit = settings.max_iterations;
-    let mut iterations = 0;
     let mut sweeps = FIRST_SWEEPS;
+    let mut iterations = 0;
     loop {
         let more = sweeps.min(limit - iterations);
         sweep(problem, r, more);
         iterations += more;
         iterations += newton(problem, r, NEWTON_ITERATIONS.min(limit - iterations), scratch);
         if iterations >= limit || natural_residual(problem, r) <= settings.tolerance {
-            return iterations;
+            return ("mixed", iterations);
+        }
+        if sweeps == FIRST_SWEEPS && linear::applies(&problem.contacts, &problem.friction) {
+            let left = SolverSettings { max_iterations: limit - iterations, ..settings.clone() };
+            let report = solve_linear(problem, r, &left, &mut scratch.answer, linear);
+            iterations += report.iterations;
+            if iterations >= limit || report.status == Status::Solved {
+                return (report.solver, iterations);
+            }
         }
         sweeps *= 4;
     }
+}
+
+/// Solves the linear problem from zero; `r` receives the answer where it is within tolerance.
+fn solve_linear(
+    problem: &MixedProblem<f64>,
+    r: &mut [f64],
+    settings: &SolverSettings,
+    answer: &mut Vec<f64>,
+    scratch: &mut LinearScratch,
+) -> Report {
+    answer.clear();
+    answer.resize(r.len(), 0.0);
+    let residual = |r: &[f64]| natural_residual(problem, r);
+    let MixedProblem { contacts, friction } = problem;
+    let report = linear::solve(contacts, friction, answer, LcpSolver::Auto, residual, settings, scratch);
+    if report.status == Status::Solved {
+        r.copy_from_slice(answer);
+    }
+    report
 }
 
 /// A few sweeps to start from, then Newton alone; returns the iterations.

@@ -13,6 +13,7 @@ mod dense;
 mod elimination;
 mod enumeration;
 mod factor;
+mod few;
 mod fischer;
 #[cfg(test)]
 mod fixtures;
@@ -64,7 +65,7 @@ pub enum SolverChoice {
     Nsgs,
     /// Semismooth Newton, with proximal regularisation where the plain iteration fails.
     Newton,
-    /// Lexicographic Lemke, for contacts without friction, polygons inside the circle and bounded friction.
+    /// Lexicographic Lemke, for contacts without friction, polygons and bounded friction.
     Lemke,
     /// Block principal pivoting, for contacts without friction and bounded friction.
     Pivoting,
@@ -237,16 +238,26 @@ fn solve_parts(
             _ => {
                 let share = (members.len() as f64 / contacts).sqrt();
                 let goal = MARGIN * settings.tolerance * scale * share;
-                part.gather(problem, r, members, parts.position(), goal);
-                part.drop_bad_guess();
-                // Gauss-Seidel goes on from any point.
-                let effort = if start == Start::Guess && method != Nonlinear::Nsgs && !part.at_zero() {
-                    solve_from_guess(part, method, limit, work)
-                } else {
-                    solve_part(part, method, limit, work)
+                // Steps go the way of their guesses: where friction leaves several answers, both shall find the same.
+                let few = match (method, start) {
+                    (Nonlinear::Auto, Start::Point) => {
+                        few::solve(problem, r, members, parts.position(), goal, limit)
+                    }
+                    _ => Err(0),
                 };
-                part.scatter(r);
-                effort
+                few.unwrap_or_else(|wasted| {
+                    let limit = limit - wasted;
+                    part.gather(problem, r, members, parts.position(), goal);
+                    part.drop_bad_guess();
+                    // Gauss-Seidel goes on from any point.
+                    let effort = if start == Start::Guess && method != Nonlinear::Nsgs && !part.at_zero() {
+                        solve_from_guess(part, method, limit, work)
+                    } else {
+                        solve_part(part, method, limit, work)
+                    };
+                    part.scatter(r);
+                    Effort { iterations: effort.iterations + wasted, ..effort }
+                })
             }
         };
         if effort.iterations > hardest.iterations {

@@ -12,7 +12,7 @@ use super::sparse::BlockSystem;
 use super::{Effort, Scratch, nsgs};
 
 /// Shift of the plain iteration: small against `W`, large against round-off.
-const SHIFT: f64 = 1e-9;
+pub const SHIFT: f64 = 1e-9;
 /// Iterations without a better point before giving up.
 const PATIENCE: u32 = 6;
 /// Parts with so many active contacts and less than half of their blocks are treated as sparse.

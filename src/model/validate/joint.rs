@@ -209,10 +209,10 @@ impl Validator<'_> {
             }
             (_, radius) => radius.unwrap_or(0.0),
         };
-        if scheme != SchemeName::MoreauJean {
+        if scheme == SchemeName::Midpoint {
             return refuse(
                 format!("scheme \"{}\" knows no friction in joints", scheme.text()),
-                "leave `friction` out, or write scheme = \"moreau-jean\"",
+                "leave `friction` out, or write scheme = \"moreau-jean\", \"multistep\" or \"hht\"",
             );
         }
         if friction.mu_kinetic > friction.mu_static {

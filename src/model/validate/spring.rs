@@ -18,7 +18,8 @@ impl Validator<'_> {
         let ends = self.ends(&entry.between, "spring", nodes)?;
         let ends = anchors(ends, entry.anchors.as_ref().map(|anchors| *anchors.get_ref()));
         let apart = in_world(&ends[1], nodes) - in_world(&ends[0], nodes);
-        if apart.norm() <= SAME_PLACE {
+        // Without length, a spring is alike in all directions and needs none.
+        if entry.length > 0.0 && apart.norm() <= SAME_PLACE {
             let span = entry.anchors.as_ref().map_or(entry.between.span(), Spanned::span);
             self.problems.push(
                 Problem::at(
@@ -27,7 +28,9 @@ impl Validator<'_> {
                         "the ends of spring `{name}` are at the same place at the start: it has no direction"
                     ),
                 )
-                .hint(NO_DIRECTION),
+                .hint(format!(
+                    "{NO_DIRECTION}; or leave out `length`: a spring without it needs no direction"
+                )),
             );
         }
         Some(Spring { name, ends, stiffness: entry.stiffness, damping: entry.damping, length: entry.length })

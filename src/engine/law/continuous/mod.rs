@@ -214,8 +214,8 @@ impl ContinuousLaw {
         if n > 1.0 {
             // `dt^2 A'(speed dt) mobility` and `dt^2 A'(acceleration dt^2 / 2) mobility` are the square of the part.
             let scale = mobility * S::from(n * spring.stiffness / PART_OF_OSCILLATION.powi(2));
-            rate += (scale * speed.powf(n - 1.0)).powf(1.0 / (n + 1.0));
-            rate += (scale * (acceleration * S::from(0.5)).powf(n - 1.0)).powf(0.5 / n);
+            rate += (scale * speed.power(n - 1.0)).power(1.0 / (n + 1.0));
+            rate += (scale * (acceleration * S::from(0.5)).power(n - 1.0)).power(0.5 / n);
         }
         let part = S::from(1.0 / PART_OF_DAMPING);
         match self.damper(impact) {
@@ -224,7 +224,7 @@ impl ContinuousLaw {
                 rate += factor * spring.force(depth) * mobility * part;
                 // `dt x A(speed dt) mobility` is the part.
                 let scale = factor * mobility * part * S::from(spring.stiffness);
-                rate += (scale * speed.powf(n)).powf(1.0 / (n + 1.0));
+                rate += (scale * speed.power(n)).power(1.0 / (n + 1.0));
             }
         }
         rate
@@ -241,7 +241,7 @@ impl ContinuousLaw {
             return S::zero();
         }
         let spring = self.spring();
-        let depth = (acceleration / (mobility * S::from(spring.stiffness))).powf(1.0 / spring.exponent);
+        let depth = (acceleration / (mobility * S::from(spring.stiffness))).power(1.0 / spring.exponent);
         (acceleration * depth).sqrt()
     }
 }

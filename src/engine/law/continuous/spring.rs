@@ -21,7 +21,7 @@ impl PowerSpring {
 
     /// Force at a depth.
     pub fn force<S: Scalar>(&self, depth: S) -> S {
-        if depth.value() > 0.0 { depth.powf(self.exponent) * S::from(self.stiffness) } else { S::zero() }
+        if depth.value() > 0.0 { depth.power(self.exponent) * S::from(self.stiffness) } else { S::zero() }
     }
 
     /// Energy stored at a depth.
@@ -31,12 +31,12 @@ impl PowerSpring {
 
     /// Depth at which an energy is stored.
     pub fn depth_of_energy(&self, energy: f64) -> f64 {
-        ((self.exponent + 1.0) * energy / self.stiffness).powf(1.0 / (self.exponent + 1.0))
+        ((self.exponent + 1.0) * energy / self.stiffness).power(1.0 / (self.exponent + 1.0))
     }
 
     /// Derivative of the force at a depth that is not negative.
     pub fn tangent<S: Scalar>(&self, depth: S) -> S {
-        depth.powf(self.exponent - 1.0) * S::from(self.exponent * self.stiffness)
+        depth.power(self.exponent - 1.0) * S::from(self.exponent * self.stiffness)
     }
 
     /// The mean force `(E(b) - E(a)) / (b - a)` between two depths, and its derivative with respect to `b`.

@@ -2,7 +2,7 @@
 
 use super::super::{IslandStep, Placing, Weights, joint_friction};
 use super::placement::place_system;
-use super::{PASSES, add, linkage_of, stiffening};
+use super::{PASSES, add, linkage_of, plain, stiffening};
 use crate::engine::contact::{self, Bodies, Touch};
 use crate::engine::linkage::{Linkage, Rubbing, Scratch, Stiffening, cross_matrix};
 use crate::engine::problem::block_matrix::Block;
@@ -10,6 +10,7 @@ use crate::engine::problem::cone::ConeProblem;
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
 use crate::engine::step::Workspace;
+use crate::engine::system::Scheme;
 use nalgebra::{Matrix3, Vector3};
 
 /// Directions in which a contact yields by less than this part of what it would without joints are held by these. There
@@ -28,7 +29,7 @@ pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing, pas
     if placing == Placing::Acting
         && let Some(answer) = answer_to_jumps(step, linkage, dt)
     {
-        return assemble_with_answer(step, linkage, index, answer);
+        return assemble_with_answer(step, linkage, index, pass, answer);
     }
     let is_new = pass == 0 || (pass < PASSES && !step.workspace.active.is_empty());
     if is_new {
@@ -83,22 +84,47 @@ fn assemble_with_answer<S: Solvable>(
     step: &mut IslandStep<'_, S>,
     linkage: &Linkage,
     index: usize,
+    pass: u32,
     answer: Stiffening<S>,
 ) {
     let parameters = &step.state.parameters;
     let Workspace { touches, active, columns, scales, problem, linkages, .. } = &mut *step.workspace;
+    let contacts = active.len();
     let respond = |scratch: &mut Scratch<S>, other: usize, direction: usize| {
-        let direction: Vector3<S> = columns[other].linear.row(direction).transpose();
         scratch.motion.clear_right();
-        push_touch(linkage, &mut scratch.motion.right, &touches[active[other]], &direction);
+        match other.checked_sub(contacts) {
+            None => {
+                let direction: Vector3<S> = columns[other].linear.row(direction).transpose();
+                push_touch(linkage, &mut scratch.motion.right, &touches[active[other]], &direction);
+            }
+            Some(place) => {
+                let Rubbing { rows, place, .. } = &scratch.rubbing[place];
+                rows.push(&place.blocks, &mut scratch.motion.right, &unit(direction));
+            }
+        }
         scratch.jump_and_answer(linkage, &step.system.ties, parameters, answer);
     };
     let see = |scratch: &mut Scratch<S>, one: usize| {
-        let touch = &touches[active[one]];
-        let answered = seen_at(linkage, &scratch.motion.solution, touch);
-        columns[one].linear * (answered + seen_at(linkage, &scratch.jump.solution, touch))
+        let Scratch { motion, jump, rubbing, .. } = scratch;
+        match one.checked_sub(contacts) {
+            None => {
+                let touch = &touches[active[one]];
+                let answered = seen_at(linkage, &motion.solution, touch);
+                columns[one].linear * (answered + seen_at(linkage, &jump.solution, touch))
+            }
+            Some(place) => {
+                let Rubbing { rows, place, .. } = &rubbing[place];
+                rows.of(&place.blocks, &motion.solution) + rows.of(&place.blocks, &jump.solution)
+            }
+        }
     };
-    write_operator(&mut linkages[index], active.len(), respond, see, (scales, &mut problem.contacts));
+    let scratch = &mut linkages[index];
+    let count = contacts + scratch.rubbing.len();
+    // What yields is the same in all passes.
+    if pass == 0 {
+        find_yielding(scratch, count, respond, see);
+    }
+    scale_operator(scratch, contacts, (scales, &mut problem.contacts));
 }
 
 /// Writes scales and Delassus operator of `count` contacts: `respond` finds velocities for a unit impulse of a contact
@@ -108,7 +134,18 @@ pub fn write_operator<S: Scalar>(
     count: usize,
     respond: impl Fn(&mut Scratch<S>, usize, usize),
     see: impl Fn(&mut Scratch<S>, usize) -> Vector3<S>,
-    (scales, problem): (&mut Vec<S>, &mut ConeProblem<S>),
+    target: (&mut Vec<S>, &mut ConeProblem<S>),
+) {
+    find_yielding(scratch, count, respond, see);
+    scale_operator(scratch, count, target);
+}
+
+/// How contacts and joints that rub, `count` together, yield to one another.
+fn find_yielding<S: Scalar>(
+    scratch: &mut Scratch<S>,
+    count: usize,
+    respond: impl Fn(&mut Scratch<S>, usize, usize),
+    see: impl Fn(&mut Scratch<S>, usize) -> Vector3<S>,
 ) {
     scratch.yielding.clear();
     scratch.yielding.resize(count * count, Matrix3::zeros());
@@ -121,15 +158,32 @@ pub fn write_operator<S: Scalar>(
             }
         }
     }
-    let yielding = &scratch.yielding;
+}
+
+/// Writes what was found, with the joints that rub behind the contacts.
+fn scale_operator<S: Scalar>(
+    scratch: &Scratch<S>,
+    contacts: usize,
+    (scales, problem): (&mut Vec<S>, &mut ConeProblem<S>),
+) {
+    let Scratch { yielding, rubbing, .. } = scratch;
+    let count = contacts + rubbing.len();
+    let rubs = |one: usize| one.checked_sub(contacts).map(|place| &rubbing[place]);
     scales.clear();
-    scales.extend((0..count).map(|one| (S::from(3.0) / yielding[one * count + one].trace()).sqrt()));
+    scales.extend((0..count).map(|one| {
+        let rows = rubs(one).map_or(3.0, |rubbing| rubbing.rows.count());
+        (S::from(rows) / yielding[one * count + one].trace()).sqrt()
+    }));
     problem.reset(count);
     for one in 0..count {
         let block = |other: usize| -> Block<S> {
             (yielding[one * count + other] * (scales[one] * scales[other])).transpose().into()
         };
-        problem.w.begin_row(block(one));
+        let mut diagonal = block(one);
+        if let Some(rubbing) = rubs(one) {
+            joint_friction::complete(rubbing, &mut diagonal);
+        }
+        problem.w.begin_row(diagonal);
         for other in (0..count).filter(|&other| other != one) {
             problem.w.push(other, block(other));
         }
@@ -274,16 +328,29 @@ fn write_impulses<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, 
     if linkage.has_joints() { 0 } else { first }
 }
 
-/// Finds what the impulses of the active contacts, and of the joints that rub, do.
-pub fn respond<S: Solvable>(step: &mut IslandStep<'_, S>) {
+/// Finds what the impulses of the active contacts, and of the joints that rub, over `dt` do.
+pub fn respond<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let (linkage, index) = linkage_of(step);
     let first = write_impulses(step, linkage, index);
-    step.workspace.linkages[index].motion.solve_from(linkage, first);
+    let Some(answer) = answer_to_jumps(step, linkage, dt) else {
+        step.workspace.linkages[index].motion.solve_from(linkage, first);
+        return;
+    };
+    let part = dt / step.weights(dt).force;
+    let scratch = &mut step.workspace.linkages[index];
+    scratch.jump_and_answer(linkage, &step.system.ties, &step.state.parameters, answer);
+    let Scratch { motion, jump, .. } = scratch;
+    for place in linkage.joint_places.iter().flatten().flatten() {
+        motion.solution[place.block] = jump.solution[place.block] + motion.solution[place.block] * part;
+    }
 }
 
 /// Adds these impulses over `dt` to the proposal.
 pub fn push<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let (linkage, index) = linkage_of(step);
+    if step.system.settings.scheme == Scheme::MoreauJean && linkage.plain.is_some() {
+        return push_plain(step, linkage, index);
+    }
     match answer_to_jumps(step, linkage, dt) {
         Some(answer) => {
             write_impulses(step, linkage, index);
@@ -294,7 +361,7 @@ pub fn push<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
             proposed.copy_from_slice(&jump.solution);
         }
         None => {
-            respond(step);
+            respond(step, dt);
             let Scratch { motion, proposed, .. } = &mut step.workspace.linkages[index];
             proposed.copy_from_slice(&motion.solution);
         }
@@ -304,6 +371,20 @@ pub fn push<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     for (proposed, free) in proposed.iter_mut().zip(free.iter()) {
         *proposed += free;
     }
+}
+
+/// The same with springs between point masses only.
+fn push_plain<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
+    let Workspace { touches, active, impulses, linkages, .. } = &mut *step.workspace;
+    let right = &mut linkages[index].motion.solution;
+    right.fill(Vector3::zeros());
+    let mut first = linkage.pattern.size();
+    for (&place, impulse) in active.iter().zip(impulses.iter()) {
+        let touch = &touches[place];
+        first = first.min(first_turn(linkage, touch));
+        push_touch(linkage, right, touch, &impulse.vector(&touch.normal));
+    }
+    plain::push(step, linkage, index, first);
 }
 
 /// Adds what springs answer to jumps to the smooth motion.

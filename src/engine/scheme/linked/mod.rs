@@ -9,6 +9,7 @@
 mod contact;
 mod newton;
 mod placement;
+mod plain;
 mod record;
 
 pub use contact::{SOFTNESS, assemble, push, respond, write_operator};
@@ -36,6 +37,11 @@ const PASSES: u32 = 3;
 /// Forgets what was proposed, and keeps the accelerations without springs and joints.
 pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let (_, index) = linkage_of(step);
+    if step.system.settings.scheme == Scheme::MoreauJean
+        && let Some((linkage, plain, index)) = plain::of(step)
+    {
+        return plain::begin(step, linkage, plain, index);
+    }
     let Workspace { linkages, acceleration, .. } = &mut *step.workspace;
     let scratch = &mut linkages[index];
     scratch.free_over = None;
@@ -48,6 +54,14 @@ pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>) {
 pub fn foresee<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     step.workspace.active.clear();
     step.propose_free(dt);
+}
+
+/// Velocities at the end of `dt` without contact, where springs between point masses are all that the island has.
+/// Returns whether that is so.
+pub fn propose_plain<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) -> bool {
+    let Some(plain) = plain::of(step) else { return false };
+    plain::propose(step, plain, dt);
+    true
 }
 
 /// Adds to the free motion proposed over `dt` what springs and joints do.
@@ -76,14 +90,7 @@ fn solve_free<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let parameters = &step.state.parameters;
     let scratch = &mut linkages[index];
     let (motion, acting) = (&mut scratch.motion, &scratch.acting);
-    let springs = Springs { linkage, ties: &step.system.ties, parameters, acting, stiffening };
-    if linkage.is_plain {
-        motion.clear_right();
-        motion.write_plain(&springs, mobility);
-        motion.factor(linkage);
-        motion.solve(linkage);
-        return keep_free(scratch, dt);
-    }
+    let springs = Springs { linkage, ties: &step.system.ties, parameters, acting, stiffening, before: None };
     motion.clear();
     for (local, place) in linkage.places.iter().enumerate() {
         let turning = step.system.nodes[place.node].rotation;
@@ -153,7 +160,7 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S, again
         return again;
     }
     let (linkage, index) = linkage_of(step);
-    respond(step);
+    respond(step, dt);
     if dt.value() > 0.0 {
         let Scratch { motion, free, change, proposed, free_over, .. } = &mut step.workspace.linkages[index];
         for block in 0..free.len() {
@@ -300,10 +307,15 @@ fn add<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usiz
     }
 }
 
-/// Whether contacts of the island yield through springs and joints. At an instant springs do not count.
-pub fn yields<S: Solvable>(step: &IslandStep<'_, S>, placing: Placing) -> bool {
+/// Whether contacts of the island yield through springs and joints over `dt`. At an instant springs do not count.
+#[inline]
+pub fn yields<S: Solvable>(step: &IslandStep<'_, S>, placing: Placing, dt: S) -> bool {
+    let is_instant = || {
+        let is_moreau_jean = step.system.settings.scheme == Scheme::MoreauJean;
+        dt.value() == 0.0 && is_moreau_jean && plain::of(step).is_some()
+    };
     match placing {
-        Placing::Acting => step.island.linkage.is_some(),
+        Placing::Acting => step.island.linkage.is_some() && !is_instant(),
         Placing::Present => step.is_jointed(),
     }
 }

@@ -3,7 +3,7 @@
 use super::super::{IslandStep, Weights, end_point, largest};
 use super::placement::fill_placement;
 use super::{SWEEPS, demand, linkage_of, moment, see_ends, stiffening, write_joints};
-use crate::engine::linkage::{Configuration, Linkage, Scratch, Springs, Stiffening};
+use crate::engine::linkage::{Configuration, Linkage, Scratch, Springs, Stiffening, spring_apart};
 use crate::engine::solver::Solvable;
 use crate::engine::step::Workspace;
 use nalgebra::Vector3;
@@ -23,7 +23,8 @@ pub fn accelerate<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let still = Stiffening { damping: S::zero(), stiffness: S::zero(), interval: S::one() };
     let Scratch { placement, ends, .. } = &mut step.workspace.linkages[index];
     let (ties, parameters) = (&step.system.ties, &step.state.parameters);
-    placement.add_springs(&Springs { linkage, ties, parameters, acting: ends, stiffening: still });
+    let springs = Springs { linkage, ties, parameters, acting: ends, stiffening: still, before: None };
+    placement.add_springs(&springs);
     hold_accelerations(step, linkage, index);
     let placement = &mut step.workspace.linkages[index].placement;
     placement.factor(linkage);
@@ -110,7 +111,7 @@ fn fill_end<S: Solvable>(
     jump.copy_matrix(motion);
     let ties = &step.system.ties;
     let (parameters, stiffening) = (&step.state.parameters, stiffening(weights, dt));
-    motion.add_springs(&Springs { linkage, ties, parameters, acting, stiffening });
+    motion.add_springs(&Springs { linkage, ties, parameters, acting, stiffening, before: None });
     for place in linkage.joint_places.iter().flatten().flatten() {
         motion.right[place.block] = held[place.block];
     }
@@ -147,9 +148,12 @@ pub fn move_midway<S: Solvable>(
     let (linkage, index) = linkage_of(step);
     let stiffening = stiffening(&step.weights(dt), dt);
     set_bodies(step, linkage, index);
-    let Scratch { motion, acting, .. } = &mut step.workspace.linkages[index];
+    let Scratch { motion, acting, before, .. } = &mut step.workspace.linkages[index];
+    for (before, &spring) in before.iter_mut().zip(&linkage.springs) {
+        *before = spring_apart(step.system, step.state, spring);
+    }
     let (ties, parameters) = (&step.system.ties, &step.state.parameters);
-    motion.add_springs(&Springs { linkage, ties, parameters, acting, stiffening });
+    motion.add_springs(&Springs { linkage, ties, parameters, acting, stiffening, before: Some(before) });
     let moment = moment(step, dt);
     write_joints(step, linkage, index, &moment);
     see_ends(step, linkage, index);

@@ -1,12 +1,13 @@
 //! What springs and joints did: forces of joints, and where the energy goes.
 
 use super::super::{IslandStep, joint_friction};
-use super::linkage_of;
+use super::{linkage_of, plain};
 use crate::engine::law::joint_friction::Wrench;
 use crate::engine::linkage::{JointKind, JointPlace, Linkage, Scratch, spring_energy};
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
 use crate::engine::step::Workspace;
+use crate::engine::system::Scheme;
 use nalgebra::{Matrix3, Vector3};
 
 /// Energy of the springs at a node.
@@ -54,6 +55,11 @@ pub fn wrench<S: Solvable>(step: &IslandStep<'_, S>, index: usize, joint: usize)
 
 /// Books what springs and joints do in the accepted proposal.
 pub fn record<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    if step.system.settings.scheme == Scheme::MoreauJean
+        && let Some(plain) = plain::of(step)
+    {
+        return plain::record(step, plain, dt);
+    }
     let (linkage, index) = linkage_of(step);
     for joint in 0..linkage.joints.len() {
         let proposed = &step.workspace.linkages[index].proposed;

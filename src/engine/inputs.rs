@@ -1,0 +1,108 @@
+//! Forces that a master tells, by node. Most masters tell none: then nothing of them is looked at or copied.
+
+use super::scalar::Scalar;
+use super::state::Input;
+use serde::{Deserialize, Serialize};
+use std::ops::{Index, IndexMut};
+
+/// Inputs by node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Inputs<S: Scalar> {
+    values: Vec<Input<S>>,
+    /// Whether some of them may differ from zero.
+    told: bool,
+}
+
+impl<S: Scalar> Inputs<S> {
+    /// Zero for so many nodes.
+    pub fn none(nodes: usize) -> Inputs<S> {
+        Inputs { values: vec![Input::zero(); nodes], told: false }
+    }
+
+    /// Whether some of them may differ from zero.
+    #[inline]
+    pub fn are_told(&self) -> bool {
+        self.told
+    }
+
+    /// Number of nodes.
+    #[allow(clippy::len_without_is_empty, reason = "nobody asks for it")]
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// One node more.
+    pub fn push(&mut self, input: Input<S>) {
+        self.told |= input != Input::zero();
+        self.values.push(input);
+    }
+
+    /// Each, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Input<S>> {
+        self.told = true;
+        self.values.iter_mut()
+    }
+
+    /// Sets the derivatives to zero and keeps the values.
+    pub fn clear_derivatives(&mut self) {
+        if self.told {
+            for input in &mut self.values {
+                input.derivatives = Input::zero().derivatives;
+            }
+        }
+    }
+
+    /// The same over another scalar type.
+    pub fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> Inputs<T> {
+        Inputs { values: self.values.iter().map(|input| input.map(convert)).collect(), told: self.told }
+    }
+
+    /// Becomes a copy of others, without allocating where there are as many.
+    #[inline]
+    pub fn copy_from(&mut self, other: &Inputs<S>) {
+        let differ = self.told || other.told || self.values.len() != other.values.len();
+        if differ {
+            self.values.clear();
+            self.values.extend_from_slice(&other.values);
+        }
+        self.told = other.told;
+    }
+}
+
+impl<S: Scalar> Index<usize> for Inputs<S> {
+    type Output = Input<S>;
+
+    #[inline]
+    fn index(&self, node: usize) -> &Input<S> {
+        &self.values[node]
+    }
+}
+
+impl<S: Scalar> IndexMut<usize> for Inputs<S> {
+    #[inline]
+    fn index_mut(&mut self, node: usize) -> &mut Input<S> {
+        self.told = true;
+        &mut self.values[node]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_told_is_copied_and_forgotten() {
+        let untold = Inputs::<f64>::none(2);
+        let mut told = untold.clone();
+        told[1].value[2] = 3.0;
+        told[1].derivatives[0][0] = 4.0;
+        assert!(told.are_told() && !untold.are_told());
+        let mut copy = untold.clone();
+        copy.copy_from(&told);
+        assert_eq!(copy, told);
+        copy.copy_from(&untold);
+        assert_eq!(copy, untold);
+        told.clear_derivatives();
+        assert_eq!((told[1].value[2], told[1].derivatives[0][0]), (3.0, 0.0));
+    }
+}

@@ -1,0 +1,118 @@
+//! The interval of Moreau-Jean's scheme where an island has springs between point masses only, in as few passes over the
+//! nodes as there can be. At an instant springs do nothing.
+
+use super::super::IslandStep;
+use super::stiffening;
+use crate::engine::linkage::plain::{Plain, acting_velocity};
+use crate::engine::linkage::{Linkage, Scratch};
+use crate::engine::solver::Solvable;
+use crate::engine::step::Workspace;
+use nalgebra::Vector3;
+
+/// The springs of such an island.
+pub fn of<'a, S: Solvable>(step: &IslandStep<'a, S>) -> Option<(&'a Linkage, &'a Plain, usize)> {
+    let index = step.island.linkage?;
+    let linkage = &step.system.linkages[index];
+    linkage.plain.as_ref().map(|plain| (linkage, plain, index))
+}
+
+/// Keeps the accelerations without springs of what may touch: those with springs take their place.
+pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, plain: &Plain, index: usize) {
+    let Workspace { linkages, acceleration, .. } = &mut *step.workspace;
+    let Scratch { free_over, applied, .. } = &mut linkages[index];
+    *free_over = None;
+    for &local in &plain.touching {
+        applied[local] = acceleration[linkage.places[local].node];
+    }
+}
+
+/// Velocities at the end of `dt` without contact. They stay as they are until something is pushed.
+pub fn propose<S: Solvable>(
+    step: &mut IslandStep<'_, S>,
+    (linkage, plain, index): (&Linkage, &Plain, usize),
+    dt: S,
+) {
+    if step.workspace.linkages[index].free_over == Some(dt) {
+        return;
+    }
+    if dt.value() == 0.0 {
+        return propose_instant(step, linkage, index);
+    }
+    let stiffening = stiffening(&step.weights(dt), dt);
+    let theta = S::from(step.system.settings.theta);
+    let Workspace { linkages, velocity, acceleration, mobility, .. } = &mut *step.workspace;
+    let Scratch { motion, plain: matrix, applied, free_over, .. } = &mut linkages[index];
+    let (nodes, parameters) = (&step.state.nodes, &step.state.parameters);
+    for &local in &plain.touching {
+        acceleration[step.island.nodes[local]] = applied[local];
+    }
+    let ahead = theta * dt;
+    let island = &step.island.nodes;
+    for ((at, right), &index) in matrix.at.iter_mut().zip(&mut motion.solution).zip(island) {
+        let node = &nodes[index];
+        let after = node.velocity + acceleration[index] * dt;
+        velocity[index] = after;
+        *at = node.position + acting_velocity(node, &after, theta) * ahead;
+        *right = Vector3::zeros();
+    }
+    let weighed = matrix.weigh(island, plain, &parameters.mass, mobility);
+    let acting = |local: usize| {
+        let node = island[local];
+        acting_velocity(&nodes[node], &velocity[node], theta)
+    };
+    let turned = matrix.pull(plain, parameters, &stiffening, acting, &mut motion.solution);
+    if weighed || turned {
+        motion.write_plain(linkage, matrix);
+    }
+    motion.solve_in_place(linkage, 0);
+    for (change, &node) in motion.solution.iter().zip(island) {
+        velocity[node] += change;
+    }
+    for &local in &plain.touching {
+        let node = island[local];
+        acceleration[node] = (velocity[node] - nodes[node].velocity) / dt;
+    }
+    *free_over = Some(dt);
+}
+
+/// An impact: velocities are what they are.
+fn propose_instant<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
+    let Workspace { linkages, velocity, mobility, .. } = &mut *step.workspace;
+    for place in &linkage.places {
+        velocity[place.node] = step.state.nodes[place.node].velocity;
+        mobility[place.node] = S::one() / step.state.parameters.mass[place.node];
+    }
+    linkages[index].free_over = None;
+}
+
+/// Adds what the impulses of the active contacts, in the right side, do.
+pub fn push<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize, first: usize) {
+    let Workspace { linkages, velocity, .. } = &mut *step.workspace;
+    let Scratch { motion, free_over, .. } = &mut linkages[index];
+    motion.solve_in_place(linkage, first);
+    for (change, &node) in motion.solution.iter().zip(&step.island.nodes) {
+        velocity[node] += change;
+    }
+    *free_over = None;
+}
+
+/// Books what dampers take in the accepted proposal.
+pub fn record<S: Solvable>(
+    step: &mut IslandStep<'_, S>,
+    (linkage, plain, index): (&Linkage, &Plain, usize),
+    dt: S,
+) {
+    let Workspace { linkages, velocity, .. } = &mut *step.workspace;
+    let matrix = &linkages[index].plain;
+    if !matrix.damps || dt.value() == 0.0 {
+        return;
+    }
+    let nodes = &step.state.nodes;
+    let mean = |local: usize| {
+        let node = linkage.places[local].node;
+        (nodes[node].velocity + velocity[node]) * S::from(0.5)
+    };
+    let lost = plain.damping_power(&step.state.parameters, &matrix.at, mean) * dt;
+    step.state.step.dissipated += lost;
+    step.state.step.dissipated_by_damping += lost;
+}

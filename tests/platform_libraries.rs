@@ -1,0 +1,126 @@
+//! Ready libraries in a folder, as the build script of the builder takes them.
+
+#![cfg(feature = "cli")]
+
+#[path = "../build/platforms.rs"]
+mod platforms;
+
+use contact_fmu::package::runtime;
+use platforms::{libraries_in, of_library, of_target};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// The first bytes of a library for a platform, from the definitions of ELF, PE and Mach-O.
+fn header(platform: &str) -> Vec<u8> {
+    let elf = |class: u8, machine: u16| {
+        let mut bytes = vec![0x7f, b'E', b'L', b'F', class, 1, 1];
+        bytes.resize(18, 0);
+        bytes.extend(machine.to_le_bytes());
+        bytes
+    };
+    let pe = |machine: u16| {
+        let mut bytes = b"MZ".to_vec();
+        bytes.resize(60, 0);
+        bytes.extend([0x80, 0, 0, 0]);
+        bytes.resize(0x80, 0);
+        bytes.extend(b"PE\0\0");
+        bytes.extend(machine.to_le_bytes());
+        bytes
+    };
+    match platform {
+        "linux64" => elf(2, 62),
+        "linux32" => elf(1, 3),
+        "aarch64-linux" => elf(2, 183),
+        "win64" => pe(0x8664),
+        "win32" => pe(0x14c),
+        "darwin64" => vec![0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 2],
+        _ => panic!("{platform}"),
+    }
+}
+
+fn put(folder: &TempDir, file: &str, contents: &[u8]) {
+    let path = folder.path().join(file);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, contents).unwrap();
+}
+
+fn refusal(folder: &Path) -> String {
+    libraries_in(folder).err().expect("refused").to_string()
+}
+
+#[test]
+fn libraries_come_in_the_order_of_platforms() {
+    let folder = TempDir::new().unwrap();
+    for (platform, extension) in
+        [("win64", "dll"), ("darwin64", "dylib"), ("aarch64-linux", "so"), ("linux64", "so")]
+    {
+        put(&folder, &format!("{platform}/runtime.{extension}"), &header(platform));
+    }
+    let libraries = libraries_in(folder.path()).unwrap();
+    let names: Vec<_> = libraries.iter().map(|(platform, _)| platform.name).collect();
+    assert_eq!(names, ["linux64", "aarch64-linux", "win64", "darwin64"]);
+    assert!(libraries.iter().all(|(platform, path)| path.starts_with(folder.path().join(platform.name))));
+}
+
+#[test]
+fn a_library_of_another_platform_is_refused() {
+    let folder = TempDir::new().unwrap();
+    put(&folder, "win64/runtime.dll", &header("win32"));
+    let text = refusal(folder.path());
+    assert!(text.ends_with("win64/runtime.dll is a library for win32"), "{text}");
+    for contents in [&b""[..], b"not a library", &header("linux64")[..19], &header("win64")[..60]] {
+        put(&folder, "win64/runtime.dll", contents);
+        let text = refusal(folder.path());
+        assert!(text.ends_with("win64/runtime.dll is no library for win64"), "{text}");
+    }
+}
+
+#[test]
+fn a_folder_with_anything_else_is_refused() {
+    let missing = TempDir::new().unwrap().path().join("none");
+    let text = refusal(&missing);
+    assert!(
+        text.contains("none: ") && text.ends_with("`scripts/all-platforms` makes such a folder"),
+        "{text}"
+    );
+
+    let folder = TempDir::new().unwrap();
+    let text = refusal(folder.path());
+    assert!(text.contains(" has none of the folders linux64, linux32, aarch64-linux, "), "{text}");
+
+    put(&folder, "linux64/runtime.dll", &header("linux64"));
+    let text = refusal(folder.path());
+    assert!(text.ends_with("linux64/runtime.dll is not named *.so"), "{text}");
+
+    put(&folder, "linux64/runtime.so", &header("linux64"));
+    let text = refusal(folder.path());
+    assert!(text.ends_with("linux64 holds 2 files, expected one library"), "{text}");
+
+    fs::remove_file(folder.path().join("linux64/runtime.dll")).unwrap();
+    assert_eq!(libraries_in(folder.path()).unwrap().len(), 1);
+    put(&folder, "linux-64/runtime.so", &header("linux64"));
+    let text = refusal(folder.path());
+    assert!(text.contains("linux-64 is not a folder for a platform, which are linux64, "), "{text}");
+}
+
+#[test]
+fn targets_have_their_platform() {
+    for (target, platform) in [
+        ("x86_64-unknown-linux-gnu", Some("linux64")),
+        ("aarch64-unknown-linux-gnu", Some("aarch64-linux")),
+        ("x86_64-win7-windows-gnu", Some("win64")),
+        ("i686-pc-windows-msvc", Some("win32")),
+        ("aarch64-apple-darwin", Some("darwin64")),
+        ("riscv64gc-unknown-linux-gnu", None),
+    ] {
+        assert_eq!(of_target(target).map(|platform| platform.name), platform, "{target}");
+    }
+}
+
+#[test]
+fn embedded_libraries_are_for_their_platform() {
+    for library in runtime::select(&[]).unwrap() {
+        assert_eq!(of_library(library.library), Some(library.platform));
+    }
+}
