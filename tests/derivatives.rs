@@ -8,7 +8,7 @@ use contact_fmu::engine::law::continuous::kelvin_voigt::KelvinVoigt;
 use contact_fmu::engine::law::continuous::spring::PowerSpring;
 use contact_fmu::engine::law::continuous::{Compliance, ContinuousLaw};
 use contact_fmu::engine::{ContactMode, Dual, State, System, Workspace, advance};
-use contact_fmu::model::{Contact, Model, Motion, Scheme, Surface, SurfaceShape};
+use contact_fmu::model::{Contact, Model, Motion, Other, Scheme, Surface, SurfaceShape};
 use contact_fmu::variables::{Causality, Kind, Slot, Variability, Variable, get_real, set_real, table};
 
 const DURATION: f64 = 2e-3;
@@ -150,10 +150,16 @@ fn corner(mu: [f64; 2]) -> Model {
         name: "wall".into(),
         shape: SurfaceShape::Plane { normal: [0.8, 0.0, 0.6] },
         position: [0.2 - 0.2 * 0.8, 0.0, 0.2 - 0.2 * 0.6],
+        orientation: [1.0, 0.0, 0.0, 0.0],
         motion: Motion::Fixed,
     });
     let name = "ball_wall".into();
-    model.contacts.push(Contact { name, surface: 1, restitution: 0.5, ..model.contacts[0].clone() });
+    model.contacts.push(Contact {
+        name,
+        other: Other::Surface(1),
+        restitution: 0.5,
+        ..model.contacts[0].clone()
+    });
     for (contact, mu) in model.contacts.iter_mut().zip(mu) {
         contact.mu = mu;
     }

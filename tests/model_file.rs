@@ -9,8 +9,8 @@ use contact_fmu::engine::law::continuous::spring::PowerSpring;
 use contact_fmu::model::file::{self, MAX_BYTES};
 use contact_fmu::model::validate::MAX_CONTACTS;
 use contact_fmu::model::{
-    Compliance, ContinuousLaw, Coupling, Frame, Kinetic, Latency, Link, Model, Motion, NodeShape, Rotation,
-    Scheme, Solver, SurfaceShape,
+    Compliance, ContinuousLaw, Coupling, Frame, Kinetic, Latency, Link, Model, Motion, NodeShape, Other,
+    Rotation, Scheme, Solver, SurfaceShape,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -147,7 +147,7 @@ friction.cone.mu = 0.25
     assert_eq!((node.position, node.velocity), ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]));
     assert_eq!(model.surfaces[0].position, [-1.0, 0.0, 0.0]);
     let contact = &model.contacts[0];
-    assert_eq!((contact.name.as_str(), contact.node, contact.surface), ("touch", 0, 0));
+    assert_eq!((contact.name.as_str(), contact.node, contact.other), ("touch", 0, Other::Surface(0)));
     assert_eq!((contact.restitution, contact.mu), (0.5, 0.25));
 }
 
@@ -460,7 +460,9 @@ fn every_example_is_valid() {
 #[test]
 fn unit_normals_keep_their_digits() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tilted_plane/model.toml");
-    let SurfaceShape::Plane { normal } = file::read(&path).unwrap().model.surfaces[0].shape;
+    let SurfaceShape::Plane { normal } = file::read(&path).unwrap().model.surfaces[0].shape else {
+        panic!("a plane")
+    };
     assert_eq!(normal, [0.04997916927067833, 0.0, 0.9987502603949663]);
 }
 
@@ -473,7 +475,10 @@ fn other_normals_are_scaled_to_length_one() {
         ("[0, 0, 1e300]", [0.0, 0.0, 1.0]),
     ] {
         let SurfaceShape::Plane { normal } =
-            model(&MINIMAL.replace("normal = [0, 0, 1]", &format!("normal = {written}"))).surfaces[0].shape;
+            model(&MINIMAL.replace("normal = [0, 0, 1]", &format!("normal = {written}"))).surfaces[0].shape
+        else {
+            panic!("a plane")
+        };
         for axis in 0..3 {
             assert!((normal[axis] - unit[axis]).abs() < 1e-15, "{written}: {normal:?}");
         }
@@ -1541,18 +1546,30 @@ fn no_node() {
 
 #[test]
 fn contacts_of_two_nodes_or_two_surfaces() {
-    let more = "[[node]]\nname = \"cube\"\ncoupling = \"owned\"\nmass = 1\nposition = [0, 0, 1]\n\
+    let more = "[[node]]\nname = \"cube\"\ncoupling = \"owned\"\nmass = 1\nposition = [0, 0, 2]\n\
                 [[surface]]\nname = \"wall\"\nshape.plane.normal = [1, 0, 0]\n";
-    let source = format!("{MINIMAL}{more}[[contact]]\nbetween = [\"ball\", \"cube\"]\n");
+    let contact = |first: &str, second: &str| {
+        format!("{MINIMAL}{more}[[contact]]\nbetween = [\"{first}\", \"{second}\"]\n")
+    };
+    let contacts = model(&contact("cube", "ball")).contacts;
+    assert_eq!((contacts[1].name.as_str(), contacts[1].other), ("cube_ball", Other::Node(0)));
     assert_eq!(
-        error(&source),
+        error(&contact("ball", "ball")),
         expected(
-            "this version does not support contact between two nodes yet: `ball` and `cube`",
+            "`ball` cannot touch itself",
             26,
-            "between = [\"ball\", \"cube\"]",
-            "[\"ball\", \"cube\"]",
-            "a contact is between a node and a surface"
+            "between = [\"ball\", \"ball\"]",
+            "[\"ball\", \"ball\"]",
+            "a contact is between a node and a surface, or between two nodes"
         )
+    );
+    let text = error(&contact("ball", "cube").replace("shape.sphere.radius = 0.1", ""));
+    assert!(text.starts_with("error: `ball` and `cube` can never touch: both are points\n"), "{text}");
+    let disc = "shape.disc.radius = 0.1\ninertia = [1, 1, 1]";
+    let text = error(&contact("ball", "cube").replace("shape.sphere.radius = 0.1", disc));
+    assert!(
+        text.starts_with("error: this version knows no contact of `ball` (disc) and `cube` (point)\n"),
+        "{text}"
     );
     let text = error(&format!("{MINIMAL}{more}[[contact]]\nbetween = [\"wall\", \"floor\"]\n"));
     assert!(text.starts_with("error: `wall` and `floor` are both surfaces\n"), "{text}");
@@ -1645,7 +1662,7 @@ fn wildcard_entries_have_no_name() {
             18,
             "name = \"x\"",
             "\"x\"",
-            "leave `name` out: each contact is called after its node and surface"
+            "leave `name` out: each contact is called after its two sides"
         )
     );
 }
@@ -1731,4 +1748,48 @@ fn assert_documented(schema: &serde_json::Value, path: &str) {
     if let Some(items) = schema.get("items") {
         assert_documented(items, &format!("{path}[]"));
     }
+}
+
+#[test]
+fn wildcards_take_pairs_of_nodes_that_can_touch() {
+    let ball = |name: &str, x: f64| {
+        format!(
+            "[[node]]\nname = \"{name}\"\ncoupling = \"owned\"\nmass = 1\ninertia = [1, 1, 1]\n\
+             shape.sphere.radius = 0.1\nposition = [{x}, 0, 1]\n"
+        )
+    };
+    let source = format!(
+        "[model]\nname = \"three\"\n{}{}{}[[joint]]\nname = \"pin\"\nbetween = [\"a\", \"c\"]\n\
+         fixed.position = [0, 0, 1]\n[[contact]]\nbetween = [\"*\", \"*\"]\n",
+        ball("a", 0.0),
+        ball("b", 1.0),
+        ball("c", 2.0)
+    );
+    let names: Vec<String> = model(&source).contacts.into_iter().map(|contact| contact.name).collect();
+    assert_eq!(names, ["a_b", "b_c"], "what a joint holds together does not touch");
+    let overlapping = source.replace("position = [1, 0, 1]", "position = [0.15, 0, 1]");
+    let text = error(&overlapping);
+    assert!(text.starts_with("error: `a` starts 0.05 m inside `b`\n"), "{text}");
+}
+
+#[test]
+fn shapes_of_surfaces() {
+    let with_shape = |shape: &str| MINIMAL.replace("shape.plane.normal = [0, 0, 1]", shape);
+    let shape = |text: &str| model(&with_shape(text)).surfaces[0].shape;
+    assert_eq!(shape("shape.sphere.radius = 0.5"), SurfaceShape::Sphere { radius: 0.5 });
+    assert_eq!(shape("shape.box.size = [1, 2, 0.5]"), SurfaceShape::Box { size: [1.0, 2.0, 0.5] });
+    assert_eq!(
+        shape("shape.cylinder = { radius = 0.5, length = 0.4, axis = [2, 0, 0] }"),
+        SurfaceShape::Cylinder { radius: 0.5, half_axis: [0.2, 0.0, 0.0] }
+    );
+    assert_eq!(
+        shape("shape.capsule = { radius = 0.5, length = 0.4 }"),
+        SurfaceShape::Capsule { radius: 0.5, half_axis: [0.0, 0.0, 0.2] }
+    );
+    let text = error(&with_shape("shape.cylinder = { radius = 0.5, length = 0.4, axis = [0, 0, 0] }"));
+    assert!(text.starts_with("error: `axis` must not be zero: it has no direction\n"), "{text}");
+    let text = error(&with_shape("shape.box.size = [1, 2, 3]"));
+    assert!(text.starts_with("error: `ball` starts 0.6 m inside `floor`\n"), "{text}");
+    let turned = "shape.box.size = [1, 2, 0.5]\norientation = [0, 1, 0, 0]";
+    assert_eq!(model(&with_shape(turned)).surfaces[0].orientation, [0.0, 1.0, 0.0, 0.0]);
 }

@@ -53,7 +53,10 @@ impl HeldForceLogs {
         let touching: BTreeSet<usize> = system
             .contacts
             .iter()
-            .flat_map(|pair| system.surfaces[pair.surface].body.into_iter().chain([pair.node]))
+            .flat_map(|contact| {
+                let sides = contact.sides;
+                system.surfaces[sides.surface].body.into_iter().chain([sides.node])
+            })
             .collect();
         let bodies = system.nodes.iter().zip(model.body_names()).enumerate();
         let mut logs: Vec<HeldForceLog> = bodies

@@ -306,8 +306,8 @@ impl Knowns {
         };
         match variable.slot {
             Slot::ContactGap { contact } => {
-                let pair = &system.contacts[contact];
-                let bodies = [Some(pair.node), system.surfaces[pair.surface].body];
+                let sides = system.contacts[contact].sides;
+                let bodies = [Some(sides.node), system.surfaces[sides.surface].body];
                 Some(bodies.into_iter().flatten().flat_map(|body| &self.starts[body]).copied().collect())
             }
             _ if is_coupled => None,

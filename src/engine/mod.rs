@@ -8,7 +8,7 @@ mod coupling;
 pub mod derivative;
 mod elementary;
 mod energy;
-mod geometry;
+pub mod geometry;
 mod initial;
 mod inputs;
 pub mod law;
@@ -22,13 +22,13 @@ mod state;
 mod step;
 mod system;
 
-pub use contact::gap;
+pub use contact::{Touch, gap};
 pub use coupling::{
     Coupling, CouplingMode, CouplingState, Diagnosis, Finding, HeldForce, Kinetic, Latency, Link, Motion,
     Twist, Wrench, couple_initially, set_latency,
 };
 pub use energy::{kinetic_energy, mechanical_energy, potential_energy};
-pub use geometry::{NodeShape, Surface, SurfaceShape};
+pub use geometry::{NodeShape, Solid, Surface, SurfaceShape};
 pub use initial::{
     GivenFault, ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, StartFault, check_given, check_start,
     scale_given, take_given_motion,
@@ -57,4 +57,4 @@ pub use state::{
     Parameters, Past, RotationState, State, StepRecord, Trend,
 };
 pub use step::{MAX_SUBSTEPS, Quality, StepError, Steppable, Workspace, advance};
-pub use system::{ContactPair, FrictionLaw, Island, Node, Response, Scheme, Settings, System};
+pub use system::{Contact, FrictionLaw, Island, Node, Response, Scheme, Settings, Sides, System};

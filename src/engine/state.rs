@@ -197,6 +197,15 @@ pub struct StepRecord<S: Scalar> {
     pub dissipated_by_damping: S,
 }
 
+impl<S: Scalar> ContactRecord<S> {
+    /// Forgets what it did at the end of the step.
+    #[inline]
+    pub(super) fn open_up(&mut self) {
+        self.mode = ContactMode::Open;
+        self.slip = S::zero();
+    }
+}
+
 impl<S: Scalar> State<S> {
     /// The same state over another scalar type.
     pub fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> State<T> {

@@ -1,6 +1,6 @@
 //! One communication step: cut into equal substeps, each island advanced on its own.
 
-use super::contact::{Impulse, Jacobian, Touch};
+use super::contact::{Impulse, Jacobian, Neighbours, Touch};
 use super::coupling;
 use super::linkage;
 use super::problem::mixed::MixedProblem;
@@ -46,6 +46,8 @@ pub struct Workspace<S: Scalar> {
     pub(super) impulses: Vec<Impulse<S>>,
     /// Through which impulses of the active contacts act.
     pub(super) columns: Vec<Jacobian<S>>,
+    /// Which of them push the same bodies.
+    pub(super) neighbours: Neighbours,
     /// Scales of the active contacts in the contact problem.
     pub(super) scales: Vec<S>,
     /// Normal impulses that bound the friction of the active contacts.
@@ -117,7 +119,7 @@ impl<S: Scalar> Workspace<S> {
         let rotations = system.nodes.iter().filter(|node| node.rotation.is_some()).count();
         let is_midpoint = matches!(system.settings.scheme, Scheme::Midpoint { .. });
         let touches = |island: &Island| -> usize {
-            island.contacts.iter().map(|&contact| system.touching_points(contact)).sum()
+            island.contacts.iter().map(|&contact| system.likely_points(contact)).sum()
         };
         let contacts = system.islands.iter().map(touches).max().unwrap_or(0);
         let rubbing = system.linkages.iter().map(|linkage| linkage.rubbing.len()).max().unwrap_or(0);
@@ -137,6 +139,7 @@ impl<S: Scalar> Workspace<S> {
             active: Vec::with_capacity(contacts),
             impulses: Vec::with_capacity(contacts),
             columns: Vec::with_capacity(coupled),
+            neighbours: Neighbours::with_capacity(nodes, coupled),
             scales: Vec::with_capacity(coupled),
             limits: Vec::with_capacity(coupled),
             problem: MixedProblem::with_capacity(coupled, blocks),

@@ -1,7 +1,7 @@
 //! The constant part of a simulation: what is connected to what, shapes, laws, settings.
 
 use super::coupling::{Coupling, CouplingMode};
-use super::geometry::{NodeShape, Surface};
+use super::geometry::{Meeting, NodeShape, Surface, SurfaceShape, meeting};
 use super::law::bristle::Bristle;
 use super::law::continuous::Compliance;
 use super::law::facets::Polygon;
@@ -20,8 +20,8 @@ pub struct System {
     pub points: Vec<Vector3<f64>>,
     /// Surfaces, fixed or carried by a body.
     pub surfaces: Vec<Surface>,
-    /// Contact pairs, in the order of [`super::State::contacts`].
-    pub contacts: Vec<ContactPair>,
+    /// Contacts, in the order of [`super::State::contacts`].
+    pub contacts: Vec<Contact>,
     /// Index of a contact's first touching point among those of all contacts, by contact.
     pub first_points: Vec<usize>,
     /// Bodies that a master moves, in the order of [`super::State::couplings`].
@@ -88,16 +88,26 @@ pub struct Settings {
     pub warm_start: bool,
 }
 
-/// A node that may touch a surface.
-#[derive(Clone, Debug)]
-pub struct ContactPair {
+/// The two sides of a contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Sides {
     /// Index of the node.
     pub node: usize,
     /// Index of the surface.
     pub surface: usize,
-    /// Number of points that may touch at the same time.
+}
+
+/// What may touch, and what happens then.
+#[derive(Clone, Debug)]
+pub struct Contact {
+    /// What may touch.
+    pub sides: Sides,
+    /// Number of points or features that may touch.
     pub points: usize,
-    /// Whether a touching point stays with a body that turns: a point of the node, or one of a surface that moves.
+    /// Whether these are features, which follow from where the shapes are.
+    pub by_features: bool,
+    /// Whether a touching point stays with a body that turns, or lies on a surface that is not flat: a point of the
+    /// node, or one of a surface that moves.
     pub turns_along: bool,
     /// Friction law.
     pub friction: FrictionLaw,
@@ -160,26 +170,34 @@ impl Scheme {
     }
 }
 
-impl ContactPair {
+impl Contact {
     /// A contact of a node and a surface; one that looks back at the last step gets the next places in `memories`.
+    ///
+    /// # Panics
+    /// Where the pair of shapes has no gap function.
     pub fn new(
         (node, shape): (usize, &NodeShape),
         (place, surface): (usize, &Surface),
         friction: FrictionLaw,
         normal_stiffness: f64,
         memories: &mut usize,
-    ) -> ContactPair {
+    ) -> Contact {
         let remembers = matches!(friction, FrictionLaw::Box { .. } | FrictionLaw::Bristle { .. })
             || normal_stiffness.is_finite();
         let memory = remembers.then_some(*memories);
+        let (points, by_features) = match meeting(shape, &surface.shape).expect("the pair has a gap function")
+        {
+            Meeting::Points(count) => (count, false),
+            Meeting::Features(count) => (count, true),
+        };
         if remembers {
-            *memories += shape.touching_points();
+            *memories += points;
         }
-        let turns_along = matches!(shape, NodeShape::Points { .. }) || surface.body.is_some();
-        ContactPair {
-            node,
-            surface: place,
-            points: shape.touching_points(),
+        let turns_along = shape.has_points() || surface.body.is_some() || !surface.shape.is_flat();
+        Contact {
+            sides: Sides { node, surface: place },
+            points,
+            by_features,
             turns_along,
             friction,
             normal_stiffness,
@@ -189,10 +207,10 @@ impl ContactPair {
     }
 
     /// The same with a continuous response, which gets the next places in `compressions`.
-    pub fn continuous(self, compliance: Compliance, compressions: &mut usize) -> ContactPair {
+    pub fn continuous(self, compliance: Compliance, compressions: &mut usize) -> Contact {
         let first = *compressions;
         *compressions += self.points;
-        ContactPair { response: Response::Continuous { compliance, first }, ..self }
+        Contact { response: Response::Continuous { compliance, first }, ..self }
     }
 
     /// Whether the contact is a rigid Coulomb cone.
@@ -207,7 +225,7 @@ impl ContactPair {
 pub struct Island {
     /// Indices of the nodes.
     pub nodes: Vec<usize>,
-    /// Indices of the hard contact pairs.
+    /// Indices of the hard contacts.
     pub contacts: Vec<usize>,
     /// Indices of the continuous ones.
     pub continuous: Vec<usize>,
@@ -261,21 +279,15 @@ impl Island {
 
 impl System {
     /// Joins the parts and groups nodes and contacts into islands.
-    ///
-    /// # Panics
-    /// Where a body that carries a surface has no rotation.
     pub fn new(
         settings: Settings,
         nodes: Vec<Node>,
         points: Vec<Vector3<f64>>,
         surfaces: Vec<Surface>,
-        contacts: Vec<ContactPair>,
+        contacts: Vec<Contact>,
         couplings: Vec<Coupling>,
         ties: Ties,
     ) -> System {
-        for body in surfaces.iter().filter_map(|surface| surface.body) {
-            assert!(nodes[body].rotation.is_some(), "a body that carries a surface has a rotation");
-        }
         let mut islands = islands(nodes.len(), &surfaces, &contacts, &ties);
         let linkages = Linkage::of_islands(&mut islands, &nodes, &surfaces, &contacts, &ties);
         for island in &mut islands {
@@ -286,7 +298,7 @@ impl System {
             .iter()
             .map(|pair| {
                 let first = count;
-                count += nodes[pair.node].shape.touching_points();
+                count += pair.points;
                 first
             })
             .collect();
@@ -308,6 +320,34 @@ impl System {
     #[inline]
     pub fn touching_points(&self, contact: usize) -> usize {
         self.contacts[contact].points
+    }
+
+    /// How much the normal of a contact turns at most for a length that the node slides along.
+    pub fn bend(&self, sides: Sides) -> f64 {
+        let SurfaceShape::Solid { solid, .. } = &self.surfaces[sides.surface].shape else { return 0.0 };
+        let radius = match self.nodes[sides.node].shape {
+            NodeShape::Sphere { radius } => radius,
+            _ => 0.0,
+        };
+        let round = radius + solid.roundness();
+        if round > 0.0 { 1.0 / round } else { 0.0 }
+    }
+
+    /// Number of points of a contact that may well touch at the same time.
+    pub(super) fn likely_points(&self, contact: usize) -> usize {
+        /// Two boxes on each other.
+        const LIKELY_FEATURES: usize = 8;
+        let contact = &self.contacts[contact];
+        if contact.by_features { contact.points.min(LIKELY_FEATURES) } else { contact.points }
+    }
+
+    /// How far the shapes of a contact reach from the centres of their bodies.
+    pub(super) fn extents(&self, sides: Sides) -> (f64, f64) {
+        let surface = match &self.surfaces[sides.surface].shape {
+            SurfaceShape::Plane { .. } => 0.0,
+            SurfaceShape::Solid { position, solid, .. } => position.norm() + solid.extent(),
+        };
+        (self.nodes[sides.node].shape.extent(&self.points), surface)
     }
 
     /// Number of touching points of all contacts.
@@ -333,20 +373,14 @@ impl System {
             || self.nodes.iter().any(|node| node.rotation.is_some())
             || !self.linkages.is_empty()
             || self.islands.iter().any(|island| island.contacts.len() > 1)
-            || self.points_of_contacts() > self.contacts.len()
-            || !self.contacts.iter().all(ContactPair::is_plain_cone)
-    }
-
-    /// Index of the rotation of a body that carries a surface.
-    #[inline]
-    pub(super) fn rotation_of_carrier(&self, body: usize) -> usize {
-        self.nodes[body].rotation.expect("checked when the system was made")
+            || self.contacts.iter().any(|contact| contact.points > 1)
+            || !self.contacts.iter().all(Contact::is_plain_cone)
     }
 }
 
 /// Nodes that touch surfaces of one body share an island with it, and so do nodes that are tied to one another; all
 /// others have one of their own.
-fn islands(nodes: usize, surfaces: &[Surface], contacts: &[ContactPair], ties: &Ties) -> Vec<Island> {
+fn islands(nodes: usize, surfaces: &[Surface], contacts: &[Contact], ties: &Ties) -> Vec<Island> {
     // The smallest node that a node is known to be together with.
     let mut leaders: Vec<usize> = (0..nodes).collect();
     let find = |leaders: &mut [usize], mut node: usize| {
@@ -356,8 +390,9 @@ fn islands(nodes: usize, surfaces: &[Surface], contacts: &[ContactPair], ties: &
         }
         node
     };
-    let on_bodies =
-        contacts.iter().filter_map(|pair| surfaces[pair.surface].body.map(|body| (pair.node, body)));
+    let on_bodies = contacts
+        .iter()
+        .filter_map(|pair| surfaces[pair.sides.surface].body.map(|body| (pair.sides.node, body)));
     for (node, other) in on_bodies.chain(ties.pairs()) {
         let (one, other) = (find(&mut leaders, node), find(&mut leaders, other));
         leaders[one.max(other)] = one.min(other);
@@ -374,7 +409,7 @@ fn islands(nodes: usize, surfaces: &[Surface], contacts: &[ContactPair], ties: &
         islands[places[node]].nodes.push(node);
     }
     for (index, pair) in contacts.iter().enumerate() {
-        let island = &mut islands[places[pair.node]];
+        let island = &mut islands[places[pair.sides.node]];
         match pair.response {
             Response::Hard => {
                 island.contacts.push(index);

@@ -1,15 +1,16 @@
 //! From the validated model to the engine's system and initial state.
 
 use super::{
-    Anchor, Coupling, Frame, Friction, Joint, Latency, Model, Motion, Motor, NodeShape, Profile, Rotation,
-    Scheme, Solver, Surface, SurfaceShape,
+    Anchor, Coupling, Frame, Friction, Joint, Latency, Model, Motion, Motor, NodeShape, Other, Profile,
+    Rotation, Scheme, Solver, Surface, SurfaceShape,
 };
+use crate::engine::geometry::solids::{Ball, Capsule, Cuboid, Cylinder};
 use crate::engine::law::bristle::Bristle;
 use crate::engine::law::facets::Polygon;
 use crate::engine::{
-    self, Compression, ContactMemory, ContactPair, ContactRecord, CouplingMode, CouplingState, FrictionLaw,
-    Input, Inputs, JointState, NodeState, Orientation, Parameters, Past, RotationState, Settings,
-    SolverChoice, SolverSettings, State, StepRecord, System, Ties, Trend,
+    self, Compression, ContactMemory, ContactRecord, CouplingMode, CouplingState, FrictionLaw, Input, Inputs,
+    JointState, NodeState, Orientation, Parameters, Past, RotationState, Settings, Solid, SolverChoice,
+    SolverSettings, State, StepRecord, System, Ties, Trend,
 };
 use nalgebra::Vector3;
 
@@ -61,16 +62,21 @@ impl Model {
                 couplings.len() - 1
             });
         }
-        let surfaces = self.engine_surfaces();
+        let mut surfaces = self.engine_surfaces();
+        let solids = self.solids_of_nodes(&nodes, &mut surfaces);
         let (mut memories, mut compressions) = (0, 0);
         let contacts = self
             .contacts
             .iter()
             .map(|contact| {
                 let friction = friction_law(contact.friction);
-                let pair = ContactPair::new(
+                let surface = match contact.other {
+                    Other::Surface(surface) => surface,
+                    Other::Node(node) => solids[node].expect("validated: the node is solid"),
+                };
+                let pair = engine::Contact::new(
                     (contact.node, &nodes[contact.node].shape),
-                    (contact.surface, &surfaces[contact.surface]),
+                    (surface, &surfaces[surface]),
                     friction,
                     contact.normal_stiffness,
                     &mut memories,
@@ -204,24 +210,34 @@ impl Model {
         Ties { springs: springs.collect(), joints: joints.collect() }
     }
 
-    /// A surface that moves goes through the origin of the body that carries it.
     fn engine_surfaces(&self) -> Vec<engine::Surface> {
         let mut bodies = self.nodes.len()..;
         self.surfaces
             .iter()
             .map(|surface| {
-                let (position, body) = match surface.motion {
-                    Motion::Fixed => (surface.position, None),
-                    Motion::Input(_) => ([0.0; 3], bodies.next()),
+                let body = match surface.motion {
+                    Motion::Fixed => None,
+                    Motion::Input(_) => bodies.next(),
                 };
-                let SurfaceShape::Plane { normal } = surface.shape;
-                let shape = engine::SurfaceShape::Plane {
-                    position: Vector3::from(position),
-                    normal: Vector3::from(normal),
-                };
-                engine::Surface { shape, body }
+                engine::Surface { shape: surface_shape(surface), body }
             })
             .collect()
+    }
+
+    /// Appends the shapes of nodes that other nodes touch to the surfaces. Returns their places, by node.
+    fn solids_of_nodes(
+        &self,
+        nodes: &[engine::Node],
+        surfaces: &mut Vec<engine::Surface>,
+    ) -> Vec<Option<usize>> {
+        let mut places = vec![None; nodes.len()];
+        for contact in &self.contacts {
+            let Other::Node(node) = contact.other else { continue };
+            let (None, Some(shape)) = (places[node], nodes[node].shape.as_surface()) else { continue };
+            places[node] = Some(surfaces.len());
+            surfaces.push(engine::Surface { shape, body: Some(node) });
+        }
+        places
     }
 }
 
@@ -272,7 +288,7 @@ fn coupling_state(body: &Body, mode: &CouplingMode, gravity: Vector3<f64>) -> Co
 }
 
 /// The shape for the engine; points that may touch are appended to `points`.
-fn engine_shape(shape: &NodeShape, points: &mut Vec<Vector3<f64>>) -> engine::NodeShape {
+pub(super) fn engine_shape(shape: &NodeShape, points: &mut Vec<Vector3<f64>>) -> engine::NodeShape {
     let first = points.len();
     match shape {
         NodeShape::Point => return engine::NodeShape::Sphere { radius: 0.0 },
@@ -280,14 +296,51 @@ fn engine_shape(shape: &NodeShape, points: &mut Vec<Vector3<f64>>) -> engine::No
         NodeShape::Disc { radius, axis } => {
             return engine::NodeShape::Disc { radius: *radius, axis: Vector3::from(*axis) };
         }
-        NodeShape::Box { size } => points.extend((0..8).map(|corner| {
-            Vector3::from_fn(|axis, _| if corner >> axis & 1 == 0 { -0.5 } else { 0.5 } * size[axis])
-        })),
+        NodeShape::Box { size } => return engine::NodeShape::Box(cuboid(*size)),
+        NodeShape::Capsule { radius, half_axis } => {
+            return engine::NodeShape::Capsule(Capsule {
+                half_axis: Vector3::from(*half_axis),
+                radius: *radius,
+            });
+        }
+        NodeShape::Cylinder { radius, half_axis } => {
+            return engine::NodeShape::Cylinder(Cylinder {
+                half_axis: Vector3::from(*half_axis),
+                radius: *radius,
+            });
+        }
         NodeShape::Points { points: given } => {
             points.extend(given.iter().map(|&point| Vector3::from(point)));
         }
     }
     engine::NodeShape::Points { first, count: points.len() - first }
+}
+
+/// The shape for the engine, in the frame of the body that carries the surface: one that moves has it at the origin.
+pub(super) fn surface_shape(surface: &Surface) -> engine::SurfaceShape {
+    let (position, wxyz) = match surface.motion {
+        Motion::Fixed => (surface.position, surface.orientation),
+        Motion::Input(_) => ([0.0; 3], [1.0, 0.0, 0.0, 0.0]),
+    };
+    let position = Vector3::from(position);
+    let solid = match surface.shape {
+        SurfaceShape::Plane { normal } => {
+            return engine::SurfaceShape::Plane { position, normal: Vector3::from(normal) };
+        }
+        SurfaceShape::Sphere { radius } => Solid::Ball(Ball { radius }),
+        SurfaceShape::Box { size } => Solid::Box(cuboid(size)),
+        SurfaceShape::Capsule { radius, half_axis } => {
+            Solid::Capsule(Capsule { half_axis: Vector3::from(half_axis), radius })
+        }
+        SurfaceShape::Cylinder { radius, half_axis } => {
+            Solid::Cylinder(Cylinder { half_axis: Vector3::from(half_axis), radius })
+        }
+    };
+    engine::SurfaceShape::Solid { position, orientation: Orientation { wxyz }, solid }
+}
+
+fn cuboid(size: [f64; 3]) -> Cuboid {
+    Cuboid { half: Vector3::from(size) * 0.5 }
 }
 
 fn friction_law(friction: Friction) -> FrictionLaw {

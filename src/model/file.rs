@@ -145,7 +145,7 @@ pub(super) struct ModelFile {
     /// Surfaces that nodes can touch.
     #[serde(default)]
     pub surface: Vec<SurfaceEntry>,
-    /// Contacts: which nodes can touch which surfaces, and how.
+    /// Contacts: which nodes can touch which surfaces and other nodes, and how.
     #[serde(default)]
     pub contact: Vec<ContactEntry>,
     /// Springs and dampers between nodes that the FMU moves, or between such a node and the ground.
@@ -409,11 +409,35 @@ pub(super) enum NodeShapeEntry {
         #[schemars(with = "Option<[f64; 3]>")]
         axis: Option<Spanned<[f64; 3]>>,
     },
-    /// A box around the position, its edges along the axes of the body frame; it touches with its corners; needs inertia.
+    /// A box around the position, its edges along the axes of the body frame; needs inertia.
     Box {
         /// Three numbers above 0 in m, required: lengths of the edges.
         #[schemars(transform = items_above_zero)]
         size: [f64; 3],
+    },
+    /// A capsule around the position: a cylinder with half balls as ends; needs inertia.
+    Capsule {
+        /// Number above 0 in m, required: radius.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        radius: f64,
+        /// Number above 0 in m, required: distance of the centres of its ends.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        length: f64,
+        /// Three numbers, default [0.0, 0.0, 1.0]: direction of the axis in the body frame; it is scaled to length 1.
+        #[schemars(with = "Option<[f64; 3]>")]
+        axis: Option<Spanned<[f64; 3]>>,
+    },
+    /// A cylinder around the position, with flat ends; needs inertia.
+    Cylinder {
+        /// Number above 0 in m, required: radius.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        radius: f64,
+        /// Number above 0 in m, required: distance of the two ends.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        length: f64,
+        /// Three numbers, default [0.0, 0.0, 1.0]: direction of the axis in the body frame; it is scaled to length 1.
+        #[schemars(with = "Option<[f64; 3]>")]
+        axis: Option<Spanned<[f64; 3]>>,
     },
     /// Points of the body, each of which may touch; more than one needs inertia.
     Points(
@@ -430,7 +454,7 @@ pub(super) struct SurfaceEntry {
     pub name: Spanned<String>,
     /// Table, required: shape of the surface.
     pub shape: SurfaceShapeEntry,
-    /// Three numbers in m, default [0.0, 0.0, 0.0]: a point of the surface; with motion "input", the initial origin of its frame.
+    /// Three numbers in m, default [0.0, 0.0, 0.0]: a point of a plane, the centre of another shape; with motion "input", the initial origin of its frame.
     #[serde(default)]
     pub position: [f64; 3],
     /// String, default "fixed": how the surface moves.
@@ -442,7 +466,7 @@ pub(super) struct SurfaceEntry {
     /// Three numbers above 0 in kg.m2, default infinite, for motion "input" only: principal moments of inertia in the surface's frame; left out, contact does not change its rotation.
     #[schemars(with = "Option<[f64; 3]>", transform = items_above_zero)]
     pub inertia: Option<Spanned<[f64; 3]>>,
-    /// Four numbers w x y z, default [1.0, 0.0, 0.0, 0.0], for motion "input" only: initial orientation, a unit quaternion from the surface's frame to the world.
+    /// Four numbers w x y z, default [1.0, 0.0, 0.0, 0.0], not for a plane that stands still: orientation, a unit quaternion from the surface's frame to the world; with motion "input" the initial one.
     #[schemars(with = "Option<[f64; 4]>")]
     pub orientation: Option<Spanned<[f64; 4]>>,
     /// Three numbers in m/s, default [0.0, 0.0, 0.0], for motion "input" only: initial velocity of the frame's origin.
@@ -474,6 +498,42 @@ pub(super) enum SurfaceShapeEntry {
         #[schemars(with = "[f64; 3]")]
         normal: Spanned<[f64; 3]>,
     },
+    /// A ball around the position.
+    Sphere {
+        /// Number above 0 in m, required: radius.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        radius: f64,
+    },
+    /// A box around the position, its edges along the axes of the surface's frame.
+    Box {
+        /// Three numbers above 0 in m, required: lengths of the edges.
+        #[schemars(transform = items_above_zero)]
+        size: [f64; 3],
+    },
+    /// A cylinder around the position, with flat ends.
+    Cylinder {
+        /// Number above 0 in m, required: radius.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        radius: f64,
+        /// Number above 0 in m, required: distance of the two ends.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        length: f64,
+        /// Three numbers, default [0.0, 0.0, 1.0]: direction of the axis in the surface's frame; it is scaled to length 1.
+        #[schemars(with = "Option<[f64; 3]>")]
+        axis: Option<Spanned<[f64; 3]>>,
+    },
+    /// A capsule around the position: a cylinder with half balls as ends.
+    Capsule {
+        /// Number above 0 in m, required: radius.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        radius: f64,
+        /// Number above 0 in m, required: distance of the centres of its ends.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        length: f64,
+        /// Three numbers, default [0.0, 0.0, 1.0]: direction of the axis in the surface's frame; it is scaled to length 1.
+        #[schemars(with = "Option<[f64; 3]>")]
+        axis: Option<Spanned<[f64; 3]>>,
+    },
 }
 
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
@@ -492,7 +552,7 @@ pub(super) struct ContactEntry {
     /// String, default the two names joined by _: letters, digits and _, unique among nodes, surfaces, contacts, springs and joints.
     #[schemars(with = "Option<String>")]
     pub name: Option<Spanned<String>>,
-    /// Two names, required: a node and a surface; "*" stands for every node or every surface.
+    /// Two names, required: a node and a surface, or two nodes; "*" stands for every node and every surface that the other side can touch.
     #[schemars(with = "[String; 2]")]
     pub between: Spanned<[Spanned<String>; 2]>,
     /// Number from 0 to 1, default 0.0: Newton coefficient of restitution.

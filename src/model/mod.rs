@@ -43,6 +43,14 @@ pub struct Model {
 }
 
 impl Model {
+    /// Name of what a node may touch.
+    pub fn name_of(&self, other: Other) -> &str {
+        match other {
+            Other::Surface(surface) => &self.surfaces[surface].name,
+            Other::Node(node) => &self.nodes[node].name,
+        }
+    }
+
     /// Whether the start of a step is all that the model needs to know of it, so that it can be sampled. Iterative nodes
     /// look at its end.
     pub fn can_be_sampled(&self) -> bool {
@@ -190,6 +198,20 @@ pub enum NodeShape {
         /// Lengths of its edges.
         size: [f64; 3],
     },
+    /// A capsule around the position.
+    Capsule {
+        /// Radius.
+        radius: f64,
+        /// From the position to the centre of an end, body frame.
+        half_axis: [f64; 3],
+    },
+    /// A cylinder around the position.
+    Cylinder {
+        /// Radius.
+        radius: f64,
+        /// From the position to the centre of a cap, body frame.
+        half_axis: [f64; 3],
+    },
     /// Points of the body.
     Points {
         /// Body frame.
@@ -204,8 +226,10 @@ pub struct Surface {
     pub name: String,
     /// Shape.
     pub shape: SurfaceShape,
-    /// A point of the surface; of one that moves, the initial origin of its frame.
+    /// A point of a plane, the centre of a solid; of one that moves, the initial origin of its frame.
     pub position: [f64; 3],
+    /// How a solid that stands still is turned, a unit quaternion `w x y z`.
+    pub orientation: [f64; 4],
     /// How it moves.
     pub motion: Motion,
 }
@@ -240,17 +264,50 @@ pub enum SurfaceShape {
         /// Unit normal, out of the solid; of a surface that moves, in its frame.
         normal: [f64; 3],
     },
+    /// A ball around the position.
+    Sphere {
+        /// Radius.
+        radius: f64,
+    },
+    /// A box around the position.
+    Box {
+        /// Lengths of its edges.
+        size: [f64; 3],
+    },
+    /// A capsule around the position.
+    Capsule {
+        /// Radius.
+        radius: f64,
+        /// From the position to the centre of an end.
+        half_axis: [f64; 3],
+    },
+    /// A cylinder around the position.
+    Cylinder {
+        /// Radius.
+        radius: f64,
+        /// From the position to the centre of a cap.
+        half_axis: [f64; 3],
+    },
 }
 
-/// A contact between a node and a surface.
+/// What a node may touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Other {
+    /// A surface, by its index.
+    Surface(usize),
+    /// Another node, by its index.
+    Node(usize),
+}
+
+/// A contact between a node and a surface, or between two nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contact {
     /// Name, unique among nodes, surfaces, contacts, springs and joints.
     pub name: String,
     /// Index of the node.
     pub node: usize,
-    /// Index of the surface.
-    pub surface: usize,
+    /// What it may touch.
+    pub other: Other,
     /// Coefficient of restitution, 0..1: Newton's, or that of the law of a continuous contact.
     pub restitution: f64,
     /// Friction coefficient, 0 for none.

@@ -1,12 +1,15 @@
 //! The rules that concern several keys of a model file, each once: names, contact pairs, normals, initial gaps, ties.
 
 mod compliance;
+mod contact;
 mod coupling;
 mod joint;
 mod spring;
 mod tie;
 
-use super::diagnostics::{Problem, nearest};
+pub use contact::MAX_CONTACTS;
+
+use super::diagnostics::Problem;
 use super::file::{
     ContactEntry, EngineSection, FrictionEntry, ModelFile, NodeEntry, NodeShapeEntry, SchemeName, SolverName,
     SurfaceEntry, SurfaceShapeEntry,
@@ -16,14 +19,11 @@ use super::{
     SurfaceShape,
 };
 use crate::engine::law::bristle::{self, Bristle};
-use crate::engine::{MAX_SUBSTEPS, ORIENTATION_TOLERANCE, Orientation, START_PENETRATION_TOLERANCE, gap};
+use crate::engine::{MAX_SUBSTEPS, ORIENTATION_TOLERANCE};
 use nalgebra::{Vector3, Vector4};
 use std::collections::HashMap;
 use std::ops::Range;
 use toml::Spanned;
-
-/// Most contacts that a model may have, wildcards expanded.
-pub const MAX_CONTACTS: usize = 1_000_000;
 
 const WILDCARD: &str = "*";
 
@@ -56,13 +56,13 @@ fn is_identifier(name: &str) -> bool {
 pub(super) fn validate(file: &ModelFile) -> Result<Model, Vec<Problem>> {
     let mut validator = Validator::default();
     let nodes: Vec<Node> = file.node.iter().map(|entry| validator.node(entry, file.engine.scheme)).collect();
-    let surfaces = file.surface.iter().map(|entry| validator.surface(entry)).collect();
+    let surfaces: Vec<Surface> = file.surface.iter().map(|entry| validator.surface(entry)).collect();
     let model = Model {
         name: validator.model_name(&file.model.name),
         description: validator.description(file.model.description.as_ref()),
         experiment: Experiment { stop: file.experiment.stop, step: file.experiment.step },
         engine: validator.engine(file),
-        contacts: validator.contacts(file),
+        contacts: validator.contacts(file, &nodes, &surfaces),
         springs: validator.springs(file, &nodes),
         joints: validator.joints(file, &nodes),
         nodes,
@@ -236,6 +236,18 @@ impl<'a> Validator<'a> {
                 }
                 NodeShape::Box { size: *size }
             }
+            NodeShapeEntry::Capsule { radius, length, axis } => {
+                if entry.inertia.is_none() {
+                    self.needs_inertia(shape.span(), "a capsule");
+                }
+                NodeShape::Capsule { radius: *radius, half_axis: self.half_axis(*length, axis.as_ref()) }
+            }
+            NodeShapeEntry::Cylinder { radius, length, axis } => {
+                if entry.inertia.is_none() {
+                    self.needs_inertia(shape.span(), "a cylinder");
+                }
+                NodeShape::Cylinder { radius: *radius, half_axis: self.half_axis(*length, axis.as_ref()) }
+            }
             NodeShapeEntry::Points(points) => {
                 if points.is_empty() {
                     self.problems.push(
@@ -321,9 +333,27 @@ impl<'a> Validator<'a> {
             SurfaceShapeEntry::Plane { normal } => SurfaceShape::Plane {
                 normal: self.direction(normal, "normal", "a floor has normal = [0.0, 0.0, 1.0]"),
             },
+            SurfaceShapeEntry::Sphere { radius } => SurfaceShape::Sphere { radius: *radius },
+            SurfaceShapeEntry::Box { size } => SurfaceShape::Box { size: *size },
+            SurfaceShapeEntry::Cylinder { radius, length, axis } => {
+                SurfaceShape::Cylinder { radius: *radius, half_axis: self.half_axis(*length, axis.as_ref()) }
+            }
+            SurfaceShapeEntry::Capsule { radius, length, axis } => {
+                SurfaceShape::Capsule { radius: *radius, half_axis: self.half_axis(*length, axis.as_ref()) }
+            }
         };
         let motion = self.motion(entry);
-        Surface { name: entry.name.get_ref().clone(), shape, position: entry.position, motion }
+        let turned = entry.orientation.as_ref().filter(|_| motion == Motion::Fixed);
+        let orientation = turned.map_or([1.0, 0.0, 0.0, 0.0], |orientation| self.orientation(orientation));
+        Surface { name: entry.name.get_ref().clone(), shape, position: entry.position, orientation, motion }
+    }
+
+    /// From the middle to an end of something `length` long.
+    fn half_axis(&mut self, length: f64, axis: Option<&Spanned<[f64; 3]>>) -> [f64; 3] {
+        let axis = axis.map_or([0.0, 0.0, 1.0], |axis| {
+            self.direction(axis, "axis", "one that stands has axis = [0.0, 0.0, 1.0]")
+        });
+        axis.map(|component| component * 0.5 * length)
     }
 
     /// The unit vector along a vector.
@@ -378,158 +408,6 @@ impl<'a> Validator<'a> {
                 Problem::at(name.span(), format!("the name `{text}` is reserved"))
                     .hint(format!("choose another name than {reserved}")),
             );
-        }
-    }
-
-    /// The contacts of all entries. Where several entries cover the same pair, the one that names more of it wins.
-    fn contacts(&mut self, file: &'a ModelFile) -> Vec<Contact> {
-        let mut claims: HashMap<(usize, usize), Claim> = HashMap::new();
-        let mut entries = Vec::new();
-        let mut total = 0;
-        for (index, entry) in file.contact.iter().enumerate() {
-            if let Some(name) = &entry.name {
-                self.entry_name(name);
-            }
-            let Some((pairs, named)) = self.pairs(entry, &mut total) else { continue };
-            let mut twice = None;
-            for &pair in &pairs {
-                let claim = claims.entry(pair).or_insert(Claim { entry: index, named });
-                if claim.named < named {
-                    *claim = Claim { entry: index, named };
-                } else if claim.entry != index && claim.named == named {
-                    twice = twice.or(Some(pair));
-                }
-            }
-            if let Some((node, surface)) = twice {
-                let (node, surface) = (file.node[node].name.get_ref(), file.surface[surface].name.get_ref());
-                let problem = Problem::at(
-                    entry.between.span(),
-                    format!("the contact between `{node}` and `{surface}` is given twice"),
-                );
-                let is_wildcard = named < 2;
-                self.problems.push(if is_wildcard {
-                    problem.hint(format!("an entry between [\"{node}\", \"{surface}\"] would decide"))
-                } else {
-                    problem.hint("remove one of the two entries")
-                });
-            }
-            // An entry with a wildcard cannot have a name.
-            let name = entry.name.as_ref().filter(|_| named == 2);
-            entries.push((index, entry, name, pairs));
-        }
-        let mut contacts = Vec::new();
-        for (index, entry, name, pairs) in entries {
-            for pair in pairs.into_iter().filter(|pair| claims[pair].entry == index) {
-                let contact = self.contact(file, entry, name, pair);
-                contacts.push(contact);
-            }
-        }
-        contacts
-    }
-
-    /// The node-surface pairs that an entry stands for, and how many of its two sides are named.
-    fn pairs(&mut self, entry: &ContactEntry, total: &mut usize) -> Option<(Vec<(usize, usize)>, usize)> {
-        let [first, second] = entry.between.get_ref();
-        let (sides, names) = ([self.side(first), self.side(second)], [first.get_ref(), second.get_ref()]);
-        let [Some(first), Some(second)] = sides else { return None };
-        let mut refuse = |message: String, hint: &str| {
-            self.problems.push(Problem::at(entry.between.span(), message).hint(hint));
-            None
-        };
-        let (nodes, surfaces) = match (first, second) {
-            (Side::One(Named::Node(node)), Side::One(Named::Surface(surface)))
-            | (Side::One(Named::Surface(surface)), Side::One(Named::Node(node))) => {
-                (node..node + 1, surface..surface + 1)
-            }
-            (Side::One(Named::Node(node)), Side::Any) | (Side::Any, Side::One(Named::Node(node))) => {
-                (node..node + 1, 0..self.surface_count)
-            }
-            (Side::One(Named::Surface(surface)), Side::Any)
-            | (Side::Any, Side::One(Named::Surface(surface))) => (0..self.node_count, surface..surface + 1),
-            (Side::Any, Side::Any) => (0..self.node_count, 0..self.surface_count),
-            (Side::One(Named::Node(_)), Side::One(Named::Node(_))) => {
-                return refuse(
-                    format!(
-                        "this version does not support contact between two nodes yet: `{}` and `{}`",
-                        names[0], names[1]
-                    ),
-                    "a contact is between a node and a surface",
-                );
-            }
-            (Side::One(Named::Surface(_)), Side::One(Named::Surface(_))) => {
-                return refuse(
-                    format!("`{}` and `{}` are both surfaces", names[0], names[1]),
-                    "a contact is between a node and a surface",
-                );
-            }
-        };
-        let named = names.iter().filter(|name| **name != WILDCARD).count();
-        if named < 2
-            && let Some(name) = &entry.name
-        {
-            self.problems.push(
-                Problem::at(
-                    name.span(),
-                    "an entry with \"*\" stands for several contacts and cannot have a name",
-                )
-                .hint("leave `name` out: each contact is called after its node and surface"),
-            );
-        }
-        *total = total.saturating_add(nodes.len().saturating_mul(surfaces.len()));
-        if *total > MAX_CONTACTS {
-            let message = format!("the model has more than {MAX_CONTACTS} contacts");
-            self.problems
-                .push(Problem::at(entry.between.span(), message).hint("name the pairs that can touch"));
-            return None;
-        }
-        let pairs = nodes.flat_map(|node| surfaces.clone().map(move |surface| (node, surface))).collect();
-        Some((pairs, named))
-    }
-
-    fn side(&mut self, name: &Spanned<String>) -> Option<Side> {
-        let text = name.get_ref().as_str();
-        if text == WILDCARD {
-            return Some(Side::Any);
-        }
-        let named = self.names.get(text).copied();
-        if named.is_none() {
-            let problem = Problem::at(name.span(), format!("there is no node or surface `{text}`"));
-            let mut known: Vec<&str> = self.names.keys().copied().collect();
-            known.sort_unstable();
-            self.problems.push(match nearest(text, known) {
-                Some(near) => problem.hint(format!("did you mean `{near}`?")),
-                None => problem.hint("add it as [[node]] or [[surface]]"),
-            });
-        }
-        named.map(Side::One)
-    }
-
-    fn contact(
-        &mut self,
-        file: &ModelFile,
-        entry: &ContactEntry,
-        given_name: Option<&Spanned<String>>,
-        (node, surface): (usize, usize),
-    ) -> Contact {
-        let (name, span) = match given_name {
-            Some(name) => (name.get_ref().clone(), name.span()),
-            None => {
-                let (node, surface) = (file.node[node].name.get_ref(), file.surface[surface].name.get_ref());
-                (format!("{node}_{surface}"), entry.between.span())
-            }
-        };
-        let hint = if given_name.is_some() { UNIQUE_NAMES } else { "give this contact a `name`" };
-        self.is_taken(&name, span, hint);
-        self.other_names.insert(name.clone(), "contact");
-        let (friction, mu) = self.friction(file, entry, node);
-        let normal_stiffness =
-            entry.normal_stiffness.as_ref().map_or(f64::INFINITY, |given| *given.get_ref());
-        let restitution = entry.restitution.as_ref().map_or(0.0, |given| *given.get_ref());
-        let hard =
-            Contact { name, node, surface, restitution, mu, friction, normal_stiffness, compliance: None };
-        match &entry.compliance {
-            None => hard,
-            Some(written) => self.continuous(file, entry, written, hard),
         }
     }
 
@@ -596,53 +474,9 @@ impl<'a> Validator<'a> {
             "choose solver \"auto\", \"nsgs\" or \"newton\", or a friction law that \"{name}\" solves: {facets}friction.box, friction.bristle or none"
         )));
     }
-
-    /// No node starts inside a surface that it has a hard contact with.
-    fn starts_outside(&mut self, file: &ModelFile, model: &Model) {
-        let (system, state) = model.assemble();
-        for (index, contact) in model.contacts.iter().enumerate() {
-            let normal = outward(&model.surfaces[contact.surface]);
-            let depth = -gap(&system, &state, index);
-            let is_outside = depth <= START_PENETRATION_TOLERANCE || contact.compliance.is_some();
-            if normal == [0.0; 3] || is_outside {
-                continue;
-            }
-            let entry = &file.node[contact.node];
-            let span = entry.position.as_ref().map_or(entry.name.span(), |position| position.span());
-            let depth = rounded(depth);
-            let (node, surface) = (&model.nodes[contact.node].name, &model.surfaces[contact.surface].name);
-            self.problems.push(
-                Problem::at(span, format!("`{node}` starts {depth} m inside `{surface}`")).hint(format!(
-                    "move `position` by {depth} m along the normal [{}, {}, {}] of `{surface}`, or further, or set `allow_initial_penetration = true` in [engine]",
-                    rounded(normal[0]),
-                    rounded(normal[1]),
-                    rounded(normal[2]),
-                )),
-            );
-        }
-    }
-}
-
-/// The entry that decides on a pair, and how many of its two sides it names.
-#[derive(Clone, Copy)]
-struct Claim {
-    entry: usize,
-    named: usize,
 }
 
 const UNIQUE_NAMES: &str = "nodes, surfaces, contacts, springs and joints share their names";
-
-/// The initial normal of a surface.
-fn outward(surface: &Surface) -> [f64; 3] {
-    let SurfaceShape::Plane { normal } = surface.shape;
-    match &surface.motion {
-        Motion::Fixed => normal,
-        Motion::Input(frame) => {
-            let orientation = Orientation { wxyz: frame.rotation.orientation };
-            orientation.to_world(&Vector3::from(normal)).into()
-        }
-    }
-}
 
 /// Six significant digits.
 fn rounded(value: f64) -> f64 {

@@ -133,6 +133,12 @@ fn nodes(model: &Model) -> String {
             NodeShape::Sphere { radius } => format!("sphere, radius {radius:?} m"),
             NodeShape::Disc { radius, axis } => format!("disc, radius {radius:?} m, axis {}", vector(*axis)),
             NodeShape::Box { size } => format!("box, edges {} m", vector(*size)),
+            NodeShape::Capsule { radius, half_axis } => {
+                format!("capsule, radius {radius:?} m, half axis {} m", vector(*half_axis))
+            }
+            NodeShape::Cylinder { radius, half_axis } => {
+                format!("cylinder, radius {radius:?} m, half axis {} m", vector(*half_axis))
+            }
             NodeShape::Points { points } => format!("points, {} of them", points.len()),
         };
         [
@@ -173,6 +179,14 @@ fn surfaces(model: &Model) -> String {
     let rows = model.surfaces.iter().map(|surface| {
         let shape = match surface.shape {
             SurfaceShape::Plane { normal } => format!("plane, normal {}", vector(normal)),
+            SurfaceShape::Sphere { radius } => format!("sphere, radius {radius:?} m"),
+            SurfaceShape::Box { size } => format!("box, edges {} m", vector(size)),
+            SurfaceShape::Capsule { radius, half_axis } => {
+                format!("capsule, radius {radius:?} m, half axis {} m", vector(half_axis))
+            }
+            SurfaceShape::Cylinder { radius, half_axis } => {
+                format!("cylinder, radius {radius:?} m, half axis {} m", vector(half_axis))
+            }
         };
         let motion = match surface.motion {
             Motion::Fixed => "fixed".to_owned(),
@@ -191,7 +205,7 @@ fn contacts(model: &Model) -> String {
         [
             code(&contact.name),
             code(&model.nodes[contact.node].name),
-            code(&model.surfaces[contact.surface].name),
+            code(model.name_of(contact.other)),
             response(contact),
             match contact.mu {
                 mu if mu <= 0.0 => "none".to_owned(),

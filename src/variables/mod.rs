@@ -216,7 +216,7 @@ pub fn table(model: &Model) -> Vec<Variable> {
     }
     for (index, contact) in model.contacts.iter().enumerate() {
         let node = &model.nodes[contact.node].name;
-        let surface = &model.surfaces[contact.surface].name;
+        let surface = model.name_of(contact.other);
         rows.contact(index, contact.node, &contact.name, node, surface);
     }
     for (index, spring) in model.springs.iter().enumerate() {

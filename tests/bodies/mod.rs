@@ -3,12 +3,13 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use contact_fmu::engine::derivative::differentiate;
+use contact_fmu::engine::geometry::solids::Cuboid;
 use contact_fmu::engine::law::continuous::Compliance;
 use contact_fmu::engine::{
-    Anchor, Compression, ContactMemory, ContactPair, ContactRecord, Coupling, CouplingMode, CouplingState,
-    Drive, Dual, FrictionLaw, Input, Inputs, Joint, JointEnd, JointFriction, JointKind, JointState, Kinetic,
+    Anchor, Compression, Contact, ContactMemory, ContactRecord, Coupling, CouplingMode, CouplingState, Drive,
+    Dual, FrictionLaw, Input, Inputs, Joint, JointEnd, JointFriction, JointKind, JointState, Kinetic,
     Latency, Motion, Motor, Node, NodeShape, NodeState, Orientation, Parameters, Past, Profile, Quality,
-    RotationState, Scalar, Scheme, Settings, SolverChoice, SolverSettings, Spring, State, StepRecord,
+    RotationState, Scalar, Scheme, Settings, Solid, SolverChoice, SolverSettings, Spring, State, StepRecord,
     Surface, SurfaceShape, System, Ties, Trend, Workspace, advance,
 };
 use nalgebra::{Rotation3, Vector3};
@@ -20,7 +21,7 @@ pub struct Scene {
     nodes: Vec<Node>,
     points: Vec<Vector3<f64>>,
     surfaces: Vec<Surface>,
-    contacts: Vec<ContactPair>,
+    contacts: Vec<Contact>,
     couplings: Vec<Coupling>,
     ties: Ties,
     memories: usize,
@@ -131,6 +132,33 @@ impl Scene {
     pub fn cuboid(&mut self, mass: f64, half: [f64; 3], position: [f64; 3]) -> usize {
         let [x, y, z] = half.map(|edge| edge * edge * mass / 3.0);
         self.pointed(mass, [y + z, z + x, x + y], &corners(half), position)
+    }
+
+    /// Adds a homogeneous solid box with the given half edges, which others may touch, and returns its index.
+    pub fn solid_box(&mut self, mass: f64, half: [f64; 3], position: [f64; 3]) -> usize {
+        let [x, y, z] = half.map(|edge| edge * edge * mass / 3.0);
+        let shape = NodeShape::Box(Cuboid { half: Vector3::from(half) });
+        self.add(shape, mass, Some(Vector3::new(y + z, z + x, x + y)), position)
+    }
+
+    /// Adds a body of any shape and returns its index.
+    pub fn body(&mut self, shape: NodeShape, mass: f64, inertia: [f64; 3], position: [f64; 3]) -> usize {
+        self.add(shape, mass, Some(Vector3::from(inertia)), position)
+    }
+
+    /// Adds a fixed solid and returns its index.
+    pub fn solid(&mut self, solid: Solid, position: [f64; 3]) -> usize {
+        let (position, orientation) = (Vector3::from(position), Orientation::identity());
+        self.surfaces
+            .push(Surface { shape: SurfaceShape::Solid { position, orientation, solid }, body: None });
+        self.surfaces.len() - 1
+    }
+
+    /// Adds the shape of a node as one that others may touch and returns its index.
+    pub fn surface_of(&mut self, node: usize) -> usize {
+        let shape = self.nodes[node].shape.as_surface().expect("the node is solid");
+        self.surfaces.push(Surface { shape, body: Some(node) });
+        self.surfaces.len() - 1
     }
 
     /// Adds a fixed plane and returns its index.
@@ -314,7 +342,7 @@ impl Scene {
         stiffness: f64,
     ) -> usize {
         let pair = ((node, &self.nodes[node].shape), (surface, &self.surfaces[surface]));
-        self.contacts.push(ContactPair::new(pair.0, pair.1, law, stiffness, &mut self.memories));
+        self.contacts.push(Contact::new(pair.0, pair.1, law, stiffness, &mut self.memories));
         self.state.parameters.restitution.push(restitution);
         self.state.parameters.mu.push(mu);
         self.state.contacts.push(ContactRecord::open());

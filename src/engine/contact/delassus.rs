@@ -24,7 +24,9 @@ impl<S: Scalar> Bodies<'_, S> {
     /// Whether an impulse changes the motion of the body that carries a surface.
     fn yields(&self, carrier: &Carrier<S>) -> bool {
         self.mobility[carrier.node].value() > 0.0
-            || self.inertia[carrier.rotation].iter().any(|moment| moment.value().is_finite())
+            || carrier.rotation.is_some_and(|rotation| {
+                self.inertia[rotation].iter().any(|moment| moment.value().is_finite())
+            })
     }
 }
 
@@ -46,13 +48,82 @@ pub fn scales<S: Scalar>(
         }
         if let Some(carrier) = &touch.carrier {
             moving += bodies.mobility[carrier.node];
-            turning += mobility(&bodies.inertia[carrier.rotation], &column.carrier, &column.carrier).trace();
+            if let Some(rotation) = carrier.rotation {
+                turning += mobility(&bodies.inertia[rotation], &column.carrier, &column.carrier).trace();
+            }
         }
         (S::one() / (moving + turning / S::from(3.0))).sqrt()
     }));
 }
 
+/// Which contacts push a body, by body: lists that are made anew for every problem.
+#[derive(Clone, Debug, Default)]
+pub struct Neighbours {
+    /// First entry of a body's list, by node; one past the last contact for none.
+    heads: Vec<usize>,
+    /// Contact and next entry, by entry: two for each contact.
+    entries: Vec<(usize, usize)>,
+    /// Contacts beside the one at hand.
+    found: Vec<usize>,
+}
+
+/// No entry.
+const END: usize = usize::MAX;
+
+impl Neighbours {
+    /// Room for problems of so many contacts between so many nodes.
+    pub fn with_capacity(nodes: usize, contacts: usize) -> Neighbours {
+        Neighbours {
+            heads: vec![END; nodes],
+            entries: Vec::with_capacity(2 * contacts),
+            found: Vec::with_capacity(contacts),
+        }
+    }
+
+    /// Lists the active `touches` by the bodies that they push.
+    fn list<S: Scalar>(&mut self, touches: &[Touch<S>], active: &[usize], bodies: Bodies<'_, S>) {
+        self.entries.clear();
+        for &index in active {
+            for node in pushed(&touches[index], bodies) {
+                self.heads[node] = END;
+            }
+        }
+        // From the last to the first, so that lists ascend.
+        for (contact, &index) in active.iter().enumerate().rev() {
+            for node in pushed(&touches[index], bodies) {
+                self.entries.push((contact, self.heads[node]));
+                self.heads[node] = self.entries.len() - 1;
+            }
+        }
+    }
+
+    /// Contacts that push a body which `touch` pushes too, in ascending order, `touch` itself among them.
+    fn of<S: Scalar>(&mut self, touch: &Touch<S>, bodies: Bodies<'_, S>) -> &[usize] {
+        self.found.clear();
+        for node in pushed(touch, bodies) {
+            let mut entry = self.heads[node];
+            while entry != END {
+                let (contact, next) = self.entries[entry];
+                self.found.push(contact);
+                entry = next;
+            }
+        }
+        if touch.carrier.is_some() {
+            self.found.sort_unstable();
+            self.found.dedup();
+        }
+        &self.found
+    }
+}
+
+/// The bodies that impulses of a contact move.
+fn pushed<S: Scalar>(touch: &Touch<S>, bodies: Bodies<'_, S>) -> impl Iterator<Item = usize> {
+    let carrier = touch.carrier.filter(|carrier| bodies.yields(carrier)).map(|carrier| carrier.node);
+    std::iter::once(touch.node).chain(carrier)
+}
+
 /// Writes `W` of the active `touches`. Leaves `q` and `mu` to the caller.
+#[allow(clippy::too_many_arguments, reason = "the parts of one product")]
 pub fn assemble<S: Scalar>(
     touches: &[Touch<S>],
     active: &[usize],
@@ -60,6 +131,7 @@ pub fn assemble<S: Scalar>(
     columns: &[Jacobian<S>],
     scales: &[S],
     bodies: Bodies<'_, S>,
+    neighbours: &mut Neighbours,
     problem: &mut ConeProblem<S>,
 ) {
     let block = |i: usize, j: usize| {
@@ -77,38 +149,49 @@ pub fn assemble<S: Scalar>(
         }
         let mut moving = S::zero();
         let mut turning = Matrix3::zeros();
-        if one.node == other.node {
-            moving += bodies.mobility[one.node];
-            if let Some(rotation) = one.rotation {
-                turning += mobility(&bodies.inertia[rotation], &row.angular, &column.angular);
+        for (node, rotation, seen) in sides(one, row) {
+            for (same, _, pushes) in sides(other, column) {
+                if node != same {
+                    continue;
+                }
+                moving += bodies.mobility[node] * S::from(seen.sign * pushes.sign);
+                if let Some(rotation) = rotation {
+                    turning += mobility(&bodies.inertia[rotation], seen.angular, pushes.angular);
+                }
             }
-        }
-        if let (Some(carrier), Some(same)) = (&one.carrier, &other.carrier)
-            && carrier.node == same.node
-        {
-            moving += bodies.mobility[carrier.node];
-            turning += mobility(&bodies.inertia[carrier.rotation], &row.carrier, &column.carrier);
         }
         (linear * moving + turning) * (scales[i] * scales[j])
     };
     problem.reset(active.len());
+    neighbours.list(touches, active, bodies);
     for (i, &one) in active.iter().enumerate() {
         problem.w.begin_row(rows_of(&block(i, i)));
-        for (j, &other) in active.iter().enumerate() {
-            if j != i && are_coupled(&touches[one], &touches[other], bodies) {
+        for &j in neighbours.of(&touches[one], bodies) {
+            if j != i {
                 problem.w.push(j, rows_of(&block(i, j)));
             }
         }
     }
 }
 
-/// Whether an impulse of one contact is felt by the other.
-fn are_coupled<S: Scalar>(one: &Touch<S>, other: &Touch<S>, bodies: Bodies<'_, S>) -> bool {
-    one.node == other.node
-        || match (&one.carrier, &other.carrier) {
-            (Some(carrier), Some(same)) => carrier.node == same.node && bodies.yields(carrier),
-            _ => false,
-        }
+/// How one side of a contact sees its body.
+struct SideRows<'a, S> {
+    /// Of the velocity.
+    sign: f64,
+    /// Of the angular velocity, sign included.
+    angular: &'a Matrix3<S>,
+}
+
+/// Body, rotation and rows of the sides of a contact.
+fn sides<'a, S: Scalar>(
+    touch: &Touch<S>,
+    rows: &'a Jacobian<S>,
+) -> impl Iterator<Item = (usize, Option<usize>, SideRows<'a, S>)> + use<'a, S> {
+    let node = (touch.node, touch.rotation, SideRows { sign: 1.0, angular: &rows.angular });
+    let carrier = touch
+        .carrier
+        .map(|carrier| (carrier.node, carrier.rotation, SideRows { sign: -1.0, angular: &rows.carrier }));
+    std::iter::once(node).chain(carrier)
 }
 
 /// nalgebra stores columns, the problem rows.

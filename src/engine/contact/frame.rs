@@ -16,6 +16,15 @@ pub fn local_frame<S: Scalar>(normal: &Vector3<S>) -> Matrix3<S> {
     Matrix3::from_rows(&[normal.transpose(), first.transpose(), second.transpose()])
 }
 
+/// The frame turned so that `normal` is its first row, tangents as near as they can be.
+pub fn turned_to<S: Scalar>(frame: &Matrix3<S>, normal: &Vector3<S>) -> Matrix3<S> {
+    let before = frame.row(1).transpose();
+    let across = before - normal * normal.dot(&before);
+    let first = across / length(&across);
+    let second = normal.cross(&first);
+    Matrix3::from_rows(&[normal.transpose(), first.transpose(), second.transpose()])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,15 +4,19 @@ mod delassus;
 mod frame;
 mod jacobian;
 
-pub use delassus::{Bodies, assemble, scales};
-pub use frame::local_frame;
+pub use delassus::{Bodies, Neighbours, assemble, scales};
+pub use frame::{local_frame, turned_to};
 pub use jacobian::Jacobian;
 
-use super::geometry::{NodeShape, Pose, Proximity, SurfaceShape, proximity, sphere_plane};
+use super::geometry::solids::Feature;
+use super::geometry::{
+    NodeShape, Placed, Plane, Pose, Proximity, SurfaceShape, features, gap_of_features, proximity,
+    sphere_plane,
+};
 use super::rotation::{Orientation, spin};
-use super::scalar::Scalar;
+use super::scalar::{Scalar, length};
 use super::state::{ContactMode, State};
-use super::system::System;
+use super::system::{Sides, System};
 use nalgebra::Vector3;
 
 /// A contact pair at the present position and velocity.
@@ -24,12 +28,20 @@ pub struct Touch<S> {
     pub point: usize,
     /// Index of its node.
     pub node: usize,
+    /// Index of its surface.
+    pub surface: usize,
+    /// Place of the touching point in [`State::guesses`].
+    pub place: usize,
     /// Index of the node's rotation; none for a point mass.
     pub rotation: Option<usize>,
     /// Signed distance.
     pub gap: S,
     /// Unit normal, from the surface to the node.
     pub normal: Vector3<S>,
+    /// The same at the end of the interval at hand, where the surface is not flat.
+    pub normal_after: Vector3<S>,
+    /// Whether the surface is flat.
+    pub flat: bool,
     /// From the node's centre to the touching point.
     pub arm: Vector3<S>,
     /// The same at the end of the interval at hand, for points of a body and where the surface moves.
@@ -47,8 +59,8 @@ pub struct Touch<S> {
 pub struct Carrier<S> {
     /// Index of the body among the nodes.
     pub node: usize,
-    /// Index of its rotation.
-    pub rotation: usize,
+    /// Index of its rotation; none for a point mass.
+    pub rotation: Option<usize>,
     /// From its position to the touching point.
     pub arm: Vector3<S>,
     /// The same at the end of the interval at hand.
@@ -73,9 +85,13 @@ impl<S: Scalar> Touch<S> {
             contact: 0,
             point: 0,
             node: 0,
+            surface: 0,
+            place: 0,
             rotation: None,
             gap: S::zero(),
             normal: Vector3::zeros(),
+            normal_after: Vector3::zeros(),
+            flat: true,
             arm: Vector3::zeros(),
             arm_after: Vector3::zeros(),
             carrier: None,
@@ -88,46 +104,55 @@ impl<S: Scalar> Touch<S> {
     // In place: a copy would cost as much as the look.
     #[inline]
     pub fn look(&mut self, system: &System, state: &State<S>, contact: usize, point: usize) {
-        let pair = &system.contacts[contact];
+        let sides = system.contacts[contact].sides;
+        self.held = state.contacts[contact].mode != ContactMode::Open;
+        self.place = system.first_points[contact] + point;
+        self.look_at(system, state, contact, sides, point);
+    }
+
+    /// The same at given sides; whether it was held and its place are left to the caller.
+    #[inline]
+    pub fn look_at(&mut self, system: &System, state: &State<S>, contact: usize, sides: Sides, point: usize) {
         self.contact = contact;
         self.point = point;
-        self.node = pair.node;
-        self.rotation = system.nodes[pair.node].rotation;
-        self.held = state.contacts[contact].mode != ContactMode::Open;
-        self.place(system, state);
+        self.node = sides.node;
+        self.surface = sides.surface;
+        self.rotation = system.nodes[sides.node].rotation;
+        self.settle(system, state);
         self.normal_velocity = self.normal.dot(&self.velocity(state));
     }
 
-    /// Index among the touching points of all contacts.
+    /// What may touch.
     #[inline]
-    pub fn place_in(&self, system: &System) -> usize {
-        system.first_points[self.contact] + self.point
+    pub fn sides(&self) -> Sides {
+        Sides { node: self.node, surface: self.surface }
     }
 
     /// Takes gap, normal and arms from the present position.
     #[inline]
-    pub fn place(&mut self, system: &System, state: &State<S>) {
-        match fixed_sphere(system, self.contact) {
+    pub fn settle(&mut self, system: &System, state: &State<S>) {
+        match fixed_sphere(system, self.sides()) {
             Some((radius, plane)) => {
-                let near =
-                    sphere_plane::proximity(radius, &state.nodes[self.node].position, &plane.place(None));
+                let near = sphere_plane::proximity(radius, &state.nodes[self.node].position, &plane);
                 (self.gap, self.normal, self.arm) = (near.gap, near.normal, near.arm);
                 self.arm_after = near.arm;
                 self.carrier = None;
+                self.flat = true;
             }
-            None => self.place_otherwise(system, state),
+            None => self.settle_otherwise(system, state),
         }
     }
 
     #[inline(never)]
-    fn place_otherwise(&mut self, system: &System, state: &State<S>) {
-        let near = near_now(system, state, self.contact, self.point);
+    fn settle_otherwise(&mut self, system: &System, state: &State<S>) {
+        let near = near_now(system, state, self.sides(), self.point);
         (self.gap, self.normal, self.arm) = (near.gap, near.normal, near.arm);
-        self.arm_after = near.arm;
-        self.carrier = system.surfaces[system.contacts[self.contact].surface].body.map(|body| {
+        (self.normal_after, self.arm_after) = (near.normal, near.arm);
+        let surface = &system.surfaces[self.surface];
+        self.flat = surface.shape.is_flat();
+        self.carrier = surface.body.map(|body| {
             let arm = state.nodes[self.node].position + self.arm - state.nodes[body].position;
-            let rotation = system.rotation_of_carrier(body);
-            Carrier { node: body, rotation, arm, arm_after: arm }
+            Carrier { node: body, rotation: system.nodes[body].rotation, arm, arm_after: arm }
         });
     }
 
@@ -135,6 +160,16 @@ impl<S: Scalar> Touch<S> {
     #[inline]
     pub fn lever(&self) -> Vector3<S> {
         (self.arm + self.arm_after) * S::from(0.5)
+    }
+
+    /// The normal along which impulses of the interval at hand act: midway.
+    #[inline]
+    pub fn acting_normal(&self) -> Vector3<S> {
+        if self.flat {
+            return self.normal;
+        }
+        let midway = self.normal + self.normal_after;
+        midway / length(&midway)
     }
 
     /// Place in [`State::memories`], if the law of the contact looks back at the last step.
@@ -155,7 +190,10 @@ impl<S: Scalar> Touch<S> {
             found += turning(rotation, &self.arm);
         }
         if let Some(carrier) = &self.carrier {
-            found += mobility[carrier.node] + turning(carrier.rotation, &carrier.arm);
+            found += mobility[carrier.node];
+            if let Some(rotation) = carrier.rotation {
+                found += turning(rotation, &carrier.arm);
+            }
         }
         found
     }
@@ -179,8 +217,11 @@ impl<S: Scalar> Carrier<S> {
     // Not inlined: steps of point masses on fixed surfaces stay short.
     #[inline(never)]
     pub fn velocity(&self, state: &State<S>) -> Vector3<S> {
-        let spin = &state.rotations[self.rotation].angular_velocity;
-        state.nodes[self.node].velocity + spin.cross(&self.arm)
+        let velocity = state.nodes[self.node].velocity;
+        match self.rotation {
+            None => velocity,
+            Some(rotation) => velocity + state.rotations[rotation].angular_velocity.cross(&self.arm),
+        }
     }
 
     /// From the body's position to where impulses of the interval at hand act: midway.
@@ -216,56 +257,80 @@ pub fn near<S: Scalar>(
     system: &System,
     pose: &Pose<S>,
     carrier: Option<&Pose<S>>,
-    contact: usize,
+    sides: Sides,
     point: usize,
 ) -> Proximity<S> {
-    let pair = &system.contacts[contact];
-    let plane = system.surfaces[pair.surface].shape.place(carrier);
-    proximity(&system.nodes[pair.node].shape, &system.points, point, pose, &plane)
+    let surface = system.surfaces[sides.surface].shape.place(carrier);
+    proximity(&system.nodes[sides.node].shape, &system.points, point, pose, &surface)
+}
+
+/// Reports the features of a pair that meets with features and is nearer than `reach`.
+pub fn features_now<S: Scalar>(
+    system: &System,
+    state: &State<S>,
+    sides: Sides,
+    reach: f64,
+    found: &mut impl FnMut(Feature),
+) {
+    let carrier = system.surfaces[sides.surface].body.map(|body| pose(system, state, body));
+    let surface = system.surfaces[sides.surface].shape.place(carrier.as_ref());
+    let node = pose(system, state, sides.node);
+    features(&system.nodes[sides.node].shape, &node, &surface, reach, &mut |feature, _| found(feature));
+}
+
+/// Signed distance of a pair that meets with features, both sides at their poses.
+pub fn distance<S: Scalar>(system: &System, pose: &Pose<S>, carrier: Option<&Pose<S>>, sides: Sides) -> S {
+    let surface = system.surfaces[sides.surface].shape.place(carrier);
+    gap_of_features(&system.nodes[sides.node].shape, pose, &surface)
 }
 
 /// How a touching point of a contact pair is placed to the surface at present.
-fn near_now<S: Scalar>(system: &System, state: &State<S>, contact: usize, point: usize) -> Proximity<S> {
-    let pair = &system.contacts[contact];
-    let carrier = system.surfaces[pair.surface].body.map(|body| pose(system, state, body));
-    near(system, &pose(system, state, pair.node), carrier.as_ref(), contact, point)
+fn near_now<S: Scalar>(system: &System, state: &State<S>, sides: Sides, point: usize) -> Proximity<S> {
+    let carrier = system.surfaces[sides.surface].body.map(|body| pose(system, state, body));
+    near(system, &pose(system, state, sides.node), carrier.as_ref(), sides, point)
 }
 
-/// Radius and plane of a sphere over a fixed surface: the pair that is looked at most, and so has a way of its own.
+/// Radius and plane of a sphere over a fixed plane: the pair that is looked at most, and so has a way of its own.
 #[inline(always)]
-fn fixed_sphere(system: &System, contact: usize) -> Option<(f64, &SurfaceShape)> {
-    let pair = &system.contacts[contact];
-    let surface = &system.surfaces[pair.surface];
-    match (&system.nodes[pair.node].shape, surface.body) {
-        (NodeShape::Sphere { radius }, None) => Some((*radius, &surface.shape)),
+fn fixed_sphere<S: Scalar>(system: &System, sides: Sides) -> Option<(f64, Plane<S>)> {
+    let surface = &system.surfaces[sides.surface];
+    match (&system.nodes[sides.node].shape, surface.body, &surface.shape) {
+        (NodeShape::Sphere { radius }, None, SurfaceShape::Plane { .. }) => match surface.shape.place(None) {
+            Placed::Plane(plane) => Some((*radius, plane)),
+            Placed::Solid(..) => None,
+        },
         _ => None,
     }
 }
 
 /// Signed distance of a touching point.
 #[inline]
-pub fn gap_at<S: Scalar>(system: &System, state: &State<S>, contact: usize, point: usize) -> S {
-    match fixed_sphere(system, contact) {
+pub fn gap_at<S: Scalar>(system: &System, state: &State<S>, sides: Sides, point: usize) -> S {
+    match fixed_sphere(system, sides) {
         Some((radius, plane)) => {
-            let position = &state.nodes[system.contacts[contact].node].position;
-            sphere_plane::proximity(radius, position, &plane.place(None)).gap
+            sphere_plane::proximity(radius, &state.nodes[sides.node].position, &plane).gap
         }
-        None => near_now(system, state, contact, point).gap,
+        None => near_now(system, state, sides, point).gap,
     }
 }
 
 /// Signed distance of a contact pair: of the lowest point where there are several.
 #[inline]
 pub fn gap<S: Scalar>(system: &System, state: &State<S>, contact: usize) -> S {
-    let first = gap_at(system, state, contact, 0);
-    match system.contacts[contact].points {
+    let pair = &system.contacts[contact];
+    if pair.by_features {
+        let carrier = system.surfaces[pair.sides.surface].body.map(|body| pose(system, state, body));
+        return distance(system, &pose(system, state, pair.sides.node), carrier.as_ref(), pair.sides);
+    }
+    let first = gap_at(system, state, pair.sides, 0);
+    match pair.points {
         1 => first,
-        points => lowest(system, state, contact, first, points),
+        points => lowest(system, state, pair.sides, first, points),
     }
 }
 
 #[inline(never)]
-fn lowest<S: Scalar>(system: &System, state: &State<S>, contact: usize, first: S, points: usize) -> S {
-    let gaps = (1..points).map(|point| gap_at(system, state, contact, point));
+fn lowest<S: Scalar>(system: &System, state: &State<S>, sides: Sides, first: S, points: usize) -> S {
+    let gaps = (1..points).map(|point| gap_at(system, state, sides, point));
     gaps.fold(first, |least, gap| if gap.value() < least.value() { gap } else { least })
 }

@@ -27,7 +27,7 @@ pub fn proximity<S: Scalar>(
 }
 
 /// Some unit vector perpendicular to the unit vector `axis`.
-fn any_across<S: Scalar>(axis: &Vector3<S>) -> Vector3<S> {
+pub(super) fn any_across<S: Scalar>(axis: &Vector3<S>) -> Vector3<S> {
     let least = (0..3)
         .min_by(|&i, &j| axis[i].value().abs().total_cmp(&axis[j].value().abs()))
         .expect("a vector has components");

@@ -1,12 +1,65 @@
 //! Shapes and gap functions, one file a pair.
 
+pub mod ball_ball;
+pub mod ball_box;
+pub mod ball_capsule;
+pub mod ball_cylinder;
+pub mod ball_disc;
+pub mod box_box;
+mod box_parts;
+pub mod box_plane;
+pub mod capsule_box;
+pub mod capsule_capsule;
+pub mod capsule_plane;
+pub mod cylinder_plane;
 pub mod disc_plane;
 pub mod point_plane;
+#[cfg(test)]
+mod poses;
+pub mod rim_plane;
+pub mod solids;
 pub mod sphere_plane;
 
 use super::rotation::Orientation;
 use super::scalar::Scalar;
 use nalgebra::Vector3;
+use solids::{Ball, Capsule, Cuboid, Cylinder, Disc, Feature};
+
+/// A solid of finite size about its centre.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Solid {
+    /// A ball.
+    Ball(Ball),
+    /// A box.
+    Box(Cuboid),
+    /// A capsule.
+    Capsule(Capsule),
+    /// A cylinder.
+    Cylinder(Cylinder),
+    /// A disc without thickness.
+    Disc(Disc),
+}
+
+impl Solid {
+    /// Radius of its sharpest edge; zero for one that is not rounded.
+    pub fn roundness(&self) -> f64 {
+        match self {
+            Solid::Ball(Ball { radius }) | Solid::Capsule(Capsule { radius, .. }) => *radius,
+            Solid::Box(_) | Solid::Cylinder(_) | Solid::Disc(_) => 0.0,
+        }
+    }
+
+    /// Radius of the ball around its centre that holds it.
+    pub fn extent(&self) -> f64 {
+        match self {
+            Solid::Ball(ball) => ball.radius,
+            Solid::Box(cuboid) => cuboid.half.norm(),
+            Solid::Capsule(capsule) => capsule.half_axis.norm() + capsule.radius,
+            Solid::Cylinder(cylinder) => cylinder.half_axis.norm().hypot(cylinder.radius),
+            Solid::Disc(disc) => disc.radius,
+        }
+    }
+}
 
 /// Shape of a node around its position.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +83,12 @@ pub enum NodeShape {
         /// How many.
         count: usize,
     },
+    /// A box.
+    Box(Cuboid),
+    /// A capsule.
+    Capsule(Capsule),
+    /// A cylinder.
+    Cylinder(Cylinder),
     /// No shape of its own: a body that carries surfaces.
     Surface,
 }
@@ -44,15 +103,39 @@ impl NodeShape {
     /// Whether the touching point may jump from one place of the shape to another.
     #[inline]
     pub fn has_edges(&self) -> bool {
-        matches!(self, NodeShape::Disc { .. } | NodeShape::Points { .. })
+        !matches!(self, NodeShape::Sphere { .. } | NodeShape::Surface)
     }
 
-    /// Number of points that may touch a surface at the same time.
+    /// Whether it touches with points that turn with the body.
     #[inline]
-    pub fn touching_points(&self) -> usize {
-        match self {
-            NodeShape::Points { count, .. } => *count,
-            _ => 1,
+    pub fn has_points(&self) -> bool {
+        matches!(self, NodeShape::Points { .. } | NodeShape::Box(_) | NodeShape::Capsule(_))
+    }
+
+    /// The shape as one that other nodes may touch; none for one that is no solid.
+    pub fn as_surface(&self) -> Option<SurfaceShape> {
+        let solid = match *self {
+            NodeShape::Sphere { radius } => Solid::Ball(Ball { radius }),
+            NodeShape::Box(cuboid) => Solid::Box(cuboid),
+            NodeShape::Capsule(capsule) => Solid::Capsule(capsule),
+            NodeShape::Cylinder(cylinder) => Solid::Cylinder(cylinder),
+            NodeShape::Disc { radius, axis } => Solid::Disc(Disc { radius, axis }),
+            NodeShape::Points { .. } | NodeShape::Surface => return None,
+        };
+        Some(SurfaceShape::Solid { position: Vector3::zeros(), orientation: Orientation::identity(), solid })
+    }
+
+    /// Radius of the ball around its centre that holds it; `points` is [`super::System::points`].
+    pub fn extent(&self, points: &[Vector3<f64>]) -> f64 {
+        match *self {
+            NodeShape::Sphere { radius } | NodeShape::Disc { radius, .. } => radius,
+            NodeShape::Points { first, count } => {
+                points[first..first + count].iter().map(Vector3::norm).fold(0.0, f64::max)
+            }
+            NodeShape::Box(cuboid) => Solid::Box(cuboid).extent(),
+            NodeShape::Capsule(capsule) => Solid::Capsule(capsule).extent(),
+            NodeShape::Cylinder(cylinder) => Solid::Cylinder(cylinder).extent(),
+            NodeShape::Surface => 0.0,
         }
     }
 }
@@ -76,6 +159,24 @@ pub enum SurfaceShape {
         /// Unit normal, pointing out of the solid.
         normal: Vector3<f64>,
     },
+    /// A solid of finite size.
+    Solid {
+        /// Its centre.
+        position: Vector3<f64>,
+        /// How it is turned.
+        orientation: Orientation<f64>,
+        /// The solid, about its centre.
+        solid: Solid,
+    },
+}
+
+/// A surface in world components.
+#[derive(Clone, Copy, Debug)]
+pub enum Placed<S> {
+    /// A plane.
+    Plane(Plane<S>),
+    /// A solid.
+    Solid(Solid, Pose<S>),
 }
 
 /// A plane in world components.
@@ -90,16 +191,29 @@ pub struct Plane<S> {
 impl SurfaceShape {
     /// Where the surface is; `body` is the pose of the body that carries it.
     #[inline(always)]
-    pub fn place<S: Scalar>(&self, body: Option<&Pose<S>>) -> Plane<S> {
-        let SurfaceShape::Plane { position, normal } = self;
-        let (position, normal) = (position.map(S::from), normal.map(S::from));
-        match body {
-            None => Plane { origin: position, normal },
-            Some(pose) => Plane {
-                origin: pose.position + pose.orientation.to_world(&position),
-                normal: pose.orientation.to_world(&normal),
-            },
+    pub fn place<S: Scalar>(&self, body: Option<&Pose<S>>) -> Placed<S> {
+        match self {
+            SurfaceShape::Plane { position, normal } => {
+                let (position, normal) = (position.map(S::from), normal.map(S::from));
+                Placed::Plane(match body {
+                    None => Plane { origin: position, normal },
+                    Some(pose) => Plane {
+                        origin: pose.position + pose.orientation.to_world(&position),
+                        normal: pose.orientation.to_world(&normal),
+                    },
+                })
+            }
+            SurfaceShape::Solid { position, orientation, solid } => {
+                let own = Pose { position: position.map(S::from), orientation: orientation.map(S::from) };
+                Placed::Solid(*solid, body.map_or(own, |pose| pose.of(&own)))
+            }
         }
+    }
+
+    /// Whether the normal stays as it is when a node slides along.
+    #[inline]
+    pub fn is_flat(&self) -> bool {
+        matches!(self, SurfaceShape::Plane { .. })
     }
 }
 
@@ -110,6 +224,16 @@ pub struct Pose<S> {
     pub position: Vector3<S>,
     /// Orientation.
     pub orientation: Orientation<S>,
+}
+
+impl<S: Scalar> Pose<S> {
+    /// Where something is that is placed by `part` in the frame of this pose.
+    pub fn of(&self, part: &Pose<S>) -> Pose<S> {
+        Pose {
+            position: self.position + self.orientation.to_world(&part.position),
+            orientation: self.orientation.after(&part.orientation),
+        }
+    }
 }
 
 /// Where and how far apart two shapes are closest.
@@ -123,18 +247,163 @@ pub struct Proximity<S> {
     pub arm: Vector3<S>,
 }
 
-/// How one of the touching points of a node is placed to a plane; `points` is [`super::System::points`].
+/// How two shapes touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meeting {
+    /// With any of so many points of the node, each of which has a place of its own.
+    Points(usize),
+    /// With some of so many features, which follow from where the shapes are.
+    Features(usize),
+}
+
+/// How a node and a surface touch; none where the pair has no gap function.
+pub fn meeting(shape: &NodeShape, surface: &SurfaceShape) -> Option<Meeting> {
+    use Meeting::{Features, Points};
+    let SurfaceShape::Solid { solid, .. } = surface else {
+        return match shape {
+            NodeShape::Sphere { .. } | NodeShape::Disc { .. } => Some(Points(1)),
+            NodeShape::Points { count, .. } => Some(Points(*count)),
+            NodeShape::Box(_) => Some(Points(box_plane::FEATURES)),
+            NodeShape::Capsule(_) => Some(Points(capsule_plane::FEATURES)),
+            NodeShape::Cylinder(_) => Some(Features(cylinder_plane::FEATURES)),
+            NodeShape::Surface => None,
+        };
+    };
+    match (shape, solid) {
+        (NodeShape::Sphere { .. }, _) => Some(Points(1)),
+        (NodeShape::Points { count, .. }, _) => Some(Points(*count)),
+        (NodeShape::Box(_) | NodeShape::Capsule(_) | NodeShape::Cylinder(_), Solid::Ball(_)) => {
+            Some(Points(1))
+        }
+        (NodeShape::Disc { .. }, Solid::Ball(_)) => Some(Points(1)),
+        (NodeShape::Box(_), Solid::Box(_)) => Some(Features(box_box::FEATURES)),
+        (NodeShape::Capsule(_), Solid::Box(_)) => Some(Features(capsule_box::FEATURES)),
+        (NodeShape::Capsule(_), Solid::Capsule(_)) => Some(Features(capsule_capsule::FEATURES)),
+        (NodeShape::Box(_) | NodeShape::Capsule(_) | NodeShape::Cylinder(_), _)
+        | (NodeShape::Disc { .. } | NodeShape::Surface, _) => None,
+    }
+}
+
+/// How one of the touching points or features of a node is placed to a surface; `points` is [`super::System::points`].
+///
+/// # Panics
+/// Where the pair has no [`meeting`].
 pub fn proximity<S: Scalar>(
     shape: &NodeShape,
     points: &[Vector3<f64>],
     index: usize,
     pose: &Pose<S>,
-    plane: &Plane<S>,
+    surface: &Placed<S>,
 ) -> Proximity<S> {
-    match shape {
-        NodeShape::Sphere { radius } => sphere_plane::proximity(*radius, &pose.position, plane),
-        NodeShape::Disc { radius, axis } => disc_plane::proximity(*radius, axis, pose, plane),
-        NodeShape::Points { first, .. } => point_plane::proximity(&points[first + index], pose, plane),
-        NodeShape::Surface => sphere_plane::proximity(0.0, &pose.position, plane),
+    let feature = index as Feature;
+    match (shape, surface) {
+        (NodeShape::Sphere { radius }, Placed::Plane(plane)) => {
+            sphere_plane::proximity(*radius, &pose.position, plane)
+        }
+        (NodeShape::Disc { radius, axis }, Placed::Plane(plane)) => {
+            disc_plane::proximity(*radius, axis, pose, plane)
+        }
+        (NodeShape::Points { first, .. }, Placed::Plane(plane)) => {
+            point_plane::proximity(&points[first + index], pose, plane)
+        }
+        (NodeShape::Box(cuboid), Placed::Plane(plane)) => box_plane::at(feature, cuboid, pose, plane),
+        (NodeShape::Capsule(capsule), Placed::Plane(plane)) => {
+            capsule_plane::at(feature, capsule, pose, plane)
+        }
+        (NodeShape::Cylinder(cylinder), Placed::Plane(plane)) => {
+            cylinder_plane::at(feature, cylinder, pose, plane)
+        }
+        (NodeShape::Sphere { radius }, Placed::Solid(solid, place)) => {
+            ball_solid(&Ball { radius: *radius }, pose, solid, place)
+        }
+        // A point of a body is a ball of no size that turns with it.
+        (NodeShape::Points { first, .. }, Placed::Solid(solid, place)) => {
+            let arm = pose.orientation.to_world(&points[first + index].map(S::from));
+            let at = Pose { position: pose.position + arm, orientation: pose.orientation };
+            let near = ball_solid(&Ball { radius: 0.0 }, &at, solid, place);
+            Proximity { arm: arm + near.arm, ..near }
+        }
+        (NodeShape::Box(first), Placed::Solid(Solid::Box(second), place)) => {
+            box_box::at(feature, first, pose, second, place)
+        }
+        (NodeShape::Capsule(first), Placed::Solid(Solid::Box(second), place)) => {
+            capsule_box::at(feature, first, pose, second, place)
+        }
+        (NodeShape::Capsule(first), Placed::Solid(Solid::Capsule(second), place)) => {
+            capsule_capsule::at(feature, first, pose, second, place)
+        }
+        (shape, Placed::Solid(Solid::Ball(ball), place)) => {
+            let Some(SurfaceShape::Solid { solid, .. }) = shape.as_surface() else {
+                unreachable!("the shape meets a ball")
+            };
+            ball_solid(ball, place, &solid, pose).seen_from_second(place, pose)
+        }
+        _ => unreachable!("the pair has a gap function"),
+    }
+}
+
+/// Reports the features of a pair that meets with features ([`Meeting::Features`]) and is nearer than `reach`.
+///
+/// # Panics
+/// Where the pair does not.
+pub fn features<S: Scalar>(
+    shape: &NodeShape,
+    pose: &Pose<S>,
+    surface: &Placed<S>,
+    reach: f64,
+    found: &mut impl FnMut(Feature, Proximity<S>),
+) {
+    match (shape, surface) {
+        (NodeShape::Cylinder(cylinder), Placed::Plane(plane)) => {
+            cylinder_plane::features(cylinder, pose, plane, reach, found)
+        }
+        (NodeShape::Box(first), Placed::Solid(Solid::Box(second), place)) => {
+            box_box::features(first, pose, second, place, reach, found)
+        }
+        (NodeShape::Capsule(first), Placed::Solid(Solid::Box(second), place)) => {
+            capsule_box::features(first, pose, second, place, reach, found)
+        }
+        (NodeShape::Capsule(first), Placed::Solid(Solid::Capsule(second), place)) => {
+            capsule_capsule::features(first, pose, second, place, reach, found)
+        }
+        _ => unreachable!("the pair meets with features"),
+    }
+}
+
+/// Signed distance of a pair that meets with features.
+///
+/// # Panics
+/// Where the pair does not.
+pub fn gap_of_features<S: Scalar>(shape: &NodeShape, pose: &Pose<S>, surface: &Placed<S>) -> S {
+    match (shape, surface) {
+        (NodeShape::Cylinder(cylinder), Placed::Plane(plane)) => cylinder_plane::gap(cylinder, pose, plane),
+        (NodeShape::Box(first), Placed::Solid(Solid::Box(second), place)) => {
+            box_box::gap(first, pose, second, place)
+        }
+        (NodeShape::Capsule(first), Placed::Solid(Solid::Box(second), place)) => {
+            capsule_box::gap(first, pose, second, place)
+        }
+        (NodeShape::Capsule(first), Placed::Solid(Solid::Capsule(second), place)) => {
+            capsule_capsule::gap(first, pose, second, place)
+        }
+        _ => unreachable!("the pair meets with features"),
+    }
+}
+
+fn ball_solid<S: Scalar>(ball: &Ball, pose: &Pose<S>, solid: &Solid, place: &Pose<S>) -> Proximity<S> {
+    match solid {
+        Solid::Ball(other) => ball_ball::at(0, ball, pose, other, place),
+        Solid::Box(cuboid) => ball_box::at(0, ball, pose, cuboid, place),
+        Solid::Capsule(capsule) => ball_capsule::at(0, ball, pose, capsule, place),
+        Solid::Cylinder(cylinder) => ball_cylinder::at(0, ball, pose, cylinder, place),
+        Solid::Disc(disc) => ball_disc::at(0, ball, pose, disc, place),
+    }
+}
+
+impl<S: Scalar> Proximity<S> {
+    /// The same with the two sides exchanged.
+    fn seen_from_second(&self, first: &Pose<S>, second: &Pose<S>) -> Proximity<S> {
+        let touching = first.position + self.arm - self.normal * self.gap;
+        Proximity { gap: self.gap, normal: -self.normal, arm: touching - second.position }
     }
 }

@@ -26,7 +26,7 @@ pub use rubbing::Rubbing;
 pub use spring::Spring;
 
 use super::geometry::Surface;
-use super::system::{ContactPair, Island, Node};
+use super::system::{Contact, Island, Node};
 use nalgebra::Vector3;
 use pattern::{Entry, Pattern};
 pub use plain::Plain;
@@ -128,7 +128,7 @@ impl Linkage {
         islands: &mut [Island],
         nodes: &[Node],
         surfaces: &[Surface],
-        contacts: &[ContactPair],
+        contacts: &[Contact],
         ties: &Ties,
     ) -> Vec<Linkage> {
         let mut homes = vec![0; nodes.len()];
@@ -151,8 +151,8 @@ impl Linkage {
             if !(springs.is_empty() && joints.is_empty()) {
                 island.linkage = Some(linkages.len());
                 let touching = island.contacts.iter().flat_map(|&contact| {
-                    let pair = &contacts[contact];
-                    surfaces[pair.surface].body.into_iter().chain([pair.node])
+                    let sides = contacts[contact].sides;
+                    surfaces[sides.surface].body.into_iter().chain([sides.node])
                 });
                 let touching = touching.collect();
                 linkages.push(Linkage::new(island, springs, joints, nodes, &touching, ties));

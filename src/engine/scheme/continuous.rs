@@ -160,7 +160,9 @@ fn load<S: Solvable>(step: &mut IslandStep<'_, S>, presses: &[Press<S>]) {
         }
         if let Some(carrier) = &touch.carrier {
             step.workspace.acceleration[carrier.node] -= force / mass[carrier.node];
-            step.workspace.torque[carrier.rotation] -= carrier.lever().cross(&force);
+            if let Some(rotation) = carrier.rotation {
+                step.workspace.torque[rotation] -= carrier.lever().cross(&force);
+            }
         }
     }
     if step.island.linkage.is_some() {
@@ -260,7 +262,7 @@ fn placement<S: Scalar>(state: &State<S>, touch: &Touch<S>) -> Placement<S> {
     if let Some(carrier) = &touch.carrier {
         placement.position -= state.nodes[carrier.node].position;
         placement.velocity -= state.nodes[carrier.node].velocity;
-        placement.carrier_spin = spin(carrier.rotation);
+        placement.carrier_spin = carrier.rotation.map_or(Vector3::zeros(), spin);
     }
     placement
 }
@@ -368,7 +370,7 @@ fn move_along<S: Solvable>(step: &IslandStep<'_, S>, press: &mut Press<S>, dt: S
     let touch = &mut press.touch;
     let node = step.proposed_pose(touch.node, dt);
     let mut way = node.position - step.state.nodes[touch.node].position;
-    if touch.rotation.is_none() && touch.carrier.is_none() {
+    if touch.rotation.is_none() && touch.carrier.is_none() && touch.flat {
         // Not by the gap at the end: its digits are those of the position.
         let moved = step.workspace.velocity[touch.node];
         let before = step.state.nodes[touch.node].velocity;
@@ -377,7 +379,7 @@ fn move_along<S: Solvable>(step: &IslandStep<'_, S>, press: &mut Press<S>, dt: S
         return (way - touch.normal * deeper, press.depth - deeper);
     }
     let body = touch.carrier.map(|carrier| step.proposed_pose(carrier.node, dt));
-    let end = near(step.system, &node, body.as_ref(), touch.contact, touch.point);
+    let end = near(step.system, &node, body.as_ref(), touch.sides(), touch.point);
     touch.arm_after = end.arm;
     if let Some(rotation) = touch.rotation {
         way += step.workspace.turns[rotation].mean.cross(&touch.lever()) * dt;
@@ -385,9 +387,14 @@ fn move_along<S: Solvable>(step: &IslandStep<'_, S>, press: &mut Press<S>, dt: S
     if let (Some(carrier), Some(body)) = (&mut touch.carrier, &body) {
         carrier.arm_after = node.position + end.arm - body.position;
         way -= body.position - step.state.nodes[carrier.node].position;
-        way -= step.workspace.turns[carrier.rotation].mean.cross(&carrier.lever()) * dt;
+        if let Some(rotation) = carrier.rotation {
+            way -= step.workspace.turns[rotation].mean.cross(&carrier.lever()) * dt;
+        }
+    }
+    if touch.carrier.is_some() || !touch.flat {
         let midway = press.normal + end.normal;
         touch.normal = midway / length(&midway);
+        touch.normal_after = touch.normal;
     }
     (way - touch.normal * touch.normal.dot(&way), -end.gap)
 }
@@ -396,9 +403,9 @@ fn move_along<S: Solvable>(step: &IslandStep<'_, S>, press: &mut Press<S>, dt: S
 fn anchor<S: Solvable>(step: &IslandStep<'_, S>, press: &Press<S>, depth: S) -> Anchor<S> {
     let touch = &press.touch;
     let compression = &step.state.compressions[press.place];
-    let stretch = match &touch.carrier {
+    let stretch = match touch.carrier.and_then(|carrier| carrier.rotation) {
         None => compression.stretch,
-        Some(carrier) => step.state.rotations[carrier.rotation].orientation.to_world(&compression.stretch),
+        Some(rotation) => step.state.rotations[rotation].orientation.to_world(&compression.stretch),
     };
     Anchor {
         stretch: stretch - touch.normal * touch.normal.dot(&stretch),
@@ -435,7 +442,7 @@ fn settle<S: Solvable>(step: &mut IslandStep<'_, S>, presses: &[Press<S>], dt: S
     }
     for press in presses.iter().filter(|press| press.touching) {
         let mut end = press.touch;
-        end.place(step.system, step.state);
+        end.settle(step.system, step.state);
         let depth = -end.gap;
         let (way, worked) = ways(step, press, dt);
         let tangential = way - press.touch.normal * press.touch.normal.dot(&way);
@@ -486,9 +493,9 @@ fn store<S: Solvable>(
     if mu.value() > 0.0 {
         stored += anchor.stiffness * pull.stretch.dot(&pull.stretch) * half;
         compression.tangential_stiffness = anchor.stiffness;
-        compression.stretch = match &press.touch.carrier {
+        compression.stretch = match press.touch.carrier.and_then(|carrier| carrier.rotation) {
             None => pull.stretch,
-            Some(carrier) => step.state.rotations[carrier.rotation].orientation.to_body(&pull.stretch),
+            Some(rotation) => step.state.rotations[rotation].orientation.to_body(&pull.stretch),
         };
     }
     step.state.step.dissipated -= stored - compression.stored;

@@ -14,6 +14,11 @@ use nalgebra::Vector3;
 /// Displacements of turning bodies; each leaves a gap of the order of the square of the one before.
 const ROUNDS: usize = 4;
 
+/// Gaps of turning bodies that are left alone, as a part of the distance that counts as touching.
+const CLOSED_PART: f64 = 0.1;
+/// Largest tolerance of a displacement.
+const ROUGHEST: f64 = 1e-2;
+
 /// Puts contacts that were pressed over `dt` exactly on their surfaces, from either side.
 ///
 /// Their normal impulses are taken out of the motion first, which presses every one of them in; lifting them
@@ -74,8 +79,6 @@ pub fn lift_out<S: Solvable>(step: &mut IslandStep<'_, S>) {
 fn all_closed<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
     /// Gaps that are left alone.
     const CLOSED: f64 = 1e-15;
-    /// The same for turning bodies, as a part of the distance that counts as touching.
-    const CLOSED_PART: f64 = 0.1;
     let mut closed = true;
     for index in 0..step.workspace.active.len() {
         let pressed = step.workspace.impulses[index].normal.value() > 0.0;
@@ -90,16 +93,16 @@ fn all_closed<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
 /// Whether a displacement may turn normal or arm of a contact.
 #[inline]
 fn turns_with<S: Solvable>(touch: &Touch<S>) -> bool {
-    touch.rotation.is_some() || touch.carrier.is_some()
+    touch.rotation.is_some() || touch.carrier.is_some() || !touch.flat
 }
 
 #[inline]
 fn refresh<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) -> f64 {
     let touch = &mut step.workspace.touches[index];
     if turns_with(touch) {
-        touch.place(step.system, step.state);
+        touch.settle(step.system, step.state);
     } else {
-        touch.gap = gap_at(step.system, step.state, touch.contact, touch.point);
+        touch.gap = gap_at(step.system, step.state, touch.sides(), touch.point);
     }
     touch.gap.value()
 }
@@ -139,7 +142,9 @@ fn push<S: Solvable>(step: &mut IslandStep<'_, S>, place: usize, x: S) {
     }
     if let Some(carrier) = &touch.carrier {
         shifts[carrier.node] -= push;
-        moments[carrier.rotation] -= carrier.arm.cross(&push);
+        if let Some(rotation) = carrier.rotation {
+            moments[rotation] -= carrier.arm.cross(&push);
+        }
     }
 }
 
@@ -207,14 +212,19 @@ fn lift<S: Solvable>(step: &mut IslandStep<'_, S>) {
         }
         _ => {
             step.begin_problem(Placing::Present, 0, S::zero());
+            let (mut size, mut negligible) = (0.0_f64, f64::INFINITY);
             for index in 0..step.workspace.active.len() {
-                let gap = step.workspace.touches[step.workspace.active[index]].gap;
-                let scale = step.workspace.scales[index];
+                let touch = &step.workspace.touches[step.workspace.active[index]];
+                let (gap, scale) = (touch.gap, step.workspace.scales[index]);
+                size = size.max((gap * scale).value().abs());
+                negligible = negligible.min(CLOSED_PART * step.touching_distance(touch) * scale.value());
                 step.workspace.problem.contacts.q[3 * index] = gap * scale;
                 let guess = &mut step.workspace.unknowns[3 * index];
                 *guess = if step.system.settings.warm_start { *guess / scale } else { S::zero() };
             }
-            step.solve_problem();
+            // Round-off of the positions is as good as none.
+            let enough = (negligible / size).min(ROUGHEST);
+            step.solve_problem_to(enough.max(step.system.settings.solver.tolerance));
             for index in 0..step.workspace.active.len() {
                 let x = step.workspace.unknowns[3 * index] * step.workspace.scales[index];
                 push(step, step.workspace.active[index], x);

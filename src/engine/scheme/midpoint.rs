@@ -157,7 +157,7 @@ fn activate<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
         let touch = &step.workspace.touches[index];
         let carrier = touch.carrier.map(|carrier| free_pose(step, carrier.node, h));
         let node = free_pose(step, touch.node, h);
-        let gap = near(step.system, &node, carrier.as_ref(), touch.contact, touch.point).gap
+        let gap = near(step.system, &node, carrier.as_ref(), touch.sides(), touch.point).gap
             - touch.normal_velocity * ahead;
         if gap.value() <= 0.0 {
             step.workspace.active.push(index);
@@ -310,9 +310,8 @@ fn see_contacts<S: Solvable>(step: &mut IslandStep<'_, S>) {
         let touch = &mut touches[index];
         let body = touch.carrier.map(|carrier| &nodes[carrier.node]);
         let node = &nodes[touch.node];
-        let at = |node: &Pose<S>, body: Option<&Pose<S>>| {
-            near(step.system, node, body, touch.contact, touch.point)
-        };
+        let (sides, point) = (touch.sides(), touch.point);
+        let at = |node: &Pose<S>, body: Option<&Pose<S>>| near(step.system, node, body, sides, point);
         let middle = at(&node.middle_pose, body.map(|body| &body.middle_pose));
         let end = at(&node.end_pose, body.map(|body| &body.end_pose));
         let jumps = length(&(end.arm - middle.arm)).value() > JUMP * length(&middle.arm).value();
@@ -323,7 +322,7 @@ fn see_contacts<S: Solvable>(step: &mut IslandStep<'_, S>) {
         } else {
             jacobian(touch, &end, &node.end_pose, body.map(|body| &body.end_pose))
         });
-        touch.normal = middle.normal;
+        (touch.normal, touch.normal_after) = (middle.normal, middle.normal);
         touch.arm = middle.arm;
         touch.arm_after = middle.arm;
         if let (Some(carrier), Some(body)) = (&mut touch.carrier, body) {
@@ -423,8 +422,10 @@ fn solve<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
         if let Some(carrier) = &touch.carrier {
             let end = &mut midpoint.nodes[carrier.node].end;
             end.velocity -= push * mobility[carrier.node];
-            let moment = columns[index].carrier.transpose() * p;
-            end.spin += moment.component_div(&inertia[carrier.rotation]);
+            if let Some(rotation) = carrier.rotation {
+                let moment = columns[index].carrier.transpose() * p;
+                end.spin += moment.component_div(&inertia[rotation]);
+            }
         }
     }
 }
@@ -505,8 +506,9 @@ fn solve_from_guess<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) -> bool {
 /// middle, which has the direction that counts.
 fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>, rebound: Rebound, h: S) {
     let linkage = step.island.linkage.map(|_| linked::linkage_of(step));
-    let Workspace { touches, active, columns, scales, problem, midpoint, mobility, linkages, .. } =
-        &mut *step.workspace;
+    let Workspace {
+        touches, active, columns, scales, problem, midpoint, mobility, linkages, neighbours, ..
+    } = &mut *step.workspace;
     midpoint.rows.clear();
     for (index, &sticking) in midpoint.sticking.iter().enumerate() {
         let mut row = midpoint.ends[index];
@@ -522,7 +524,16 @@ fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>, rebound: Rebound, h:
     match linkage {
         None => {
             let bodies = Bodies { mobility, inertia: &step.state.parameters.inertia };
-            assemble(touches, active, &midpoint.rows, columns, scales, bodies, &mut problem.contacts);
+            assemble(
+                touches,
+                active,
+                &midpoint.rows,
+                columns,
+                scales,
+                bodies,
+                neighbours,
+                &mut problem.contacts,
+            );
         }
         Some((linkage, index)) => {
             let nodes = &midpoint.nodes;

@@ -22,7 +22,9 @@ mod multistep;
 pub mod slip_end;
 pub mod time_of_impact;
 
-use super::contact::{Bodies, Carrier, Impulse, Jacobian, Touch, assemble, near, pose, scales};
+use super::contact::{
+    Bodies, Carrier, Impulse, Jacobian, Touch, assemble, features_now, near, pose, scales, turned_to,
+};
 use super::coupling::{self, CouplingMode};
 use super::elementary::hypot;
 use super::geometry::{NodeShape, Pose};
@@ -32,14 +34,17 @@ use super::law::{coulomb_cone, newton_impact};
 use super::problem::mixed::Friction;
 use super::rotation::{FreeRotation, Orientation, spin};
 use super::scalar::{Scalar, length};
-use super::solver::{Solvable, Status};
+use super::solver::{Solvable, SolverSettings, Status};
 use super::state::{ContactMode, ContactRecord, State};
 use super::step::{Turn, Workspace};
-use super::system::{Island, Scheme, System};
+use super::system::{Island, Scheme, Sides, System};
 use nalgebra::Vector3;
 
 /// Sliding speeds up to this part of the largest velocity in a contact problem are round-off.
 const STILL: f64 = 1e-10;
+
+/// A normal that turns further than to this cosine within an interval is not followed.
+const FOLLOWED: f64 = 0.9;
 
 /// Components of bounded friction up to this part of the bound hold.
 const WITHIN_BOUNDS: f64 = 1.0 - 1e-9;
@@ -183,6 +188,10 @@ impl<S: Solvable> IslandStep<'_, S> {
     fn look(&mut self) {
         let mut seen = 0;
         for &contact in &self.island.contacts {
+            if self.system.contacts[contact].by_features {
+                seen = self.look_for_features(contact, seen);
+                continue;
+            }
             for point in 0..self.system.touching_points(contact) {
                 if seen == self.workspace.touches.len() {
                     self.workspace.touches.push(Touch::blank());
@@ -190,11 +199,49 @@ impl<S: Solvable> IslandStep<'_, S> {
                 self.workspace.touches[seen].look(self.system, self.state, contact, point);
                 seen += usize::from(self.yields(&self.workspace.touches[seen]));
             }
-            let record = &mut self.state.contacts[contact];
-            record.mode = ContactMode::Open;
-            record.slip = S::zero();
+            self.state.contacts[contact].open_up();
         }
         self.workspace.touches.truncate(seen);
+    }
+
+    /// Looks at those features of a contact that may touch within the substep, from the place `seen` on. Returns how many
+    /// are seen then.
+    // Not inlined: steps without such contacts stay short.
+    #[inline(never)]
+    fn look_for_features(&mut self, contact: usize, mut seen: usize) -> usize {
+        let sides = self.system.contacts[contact].sides;
+        let reach = self.reach(sides);
+        let Workspace { touches, .. } = &mut *self.workspace;
+        let (system, state) = (self.system, &*self.state);
+        features_now(system, state, sides, reach, &mut |feature| {
+            if seen == touches.len() {
+                touches.push(Touch::blank());
+            }
+            touches[seen].look(system, state, contact, usize::from(feature));
+            seen += 1;
+        });
+        self.state.contacts[contact].open_up();
+        seen
+    }
+
+    /// No point of a pair comes nearer to the other side within the substep.
+    fn reach(&self, sides: Sides) -> f64 {
+        /// Of features that touch by and by, as a part of the size.
+        const NEAR: f64 = 1e-3;
+        let (node_extent, surface_extent) = self.system.extents(sides);
+        let moved = |node: usize, extent: f64| {
+            let state = &self.state.nodes[node];
+            let spin = self.system.nodes[node]
+                .rotation
+                .map_or(0.0, |rotation| length(&self.state.rotations[rotation].angular_velocity).value());
+            let acceleration = length(&self.workspace.acceleration[node]).value();
+            self.length * (length(&state.velocity).value() + spin * extent + self.length * acceleration)
+        };
+        let mut reach = NEAR * node_extent + 2.0 * moved(sides.node, node_extent);
+        if let Some(body) = self.system.surfaces[sides.surface].body {
+            reach += 2.0 * moved(body, surface_extent);
+        }
+        reach
     }
 
     /// Whether impulses of a contact change any motion; not between two bodies whose motion is prescribed.
@@ -208,7 +255,8 @@ impl<S: Solvable> IslandStep<'_, S> {
         let turns = |rotation: usize| self.turns_under_load(rotation);
         touch.rotation.is_some_and(turns)
             || touch.carrier.is_some_and(|carrier| {
-                self.state.parameters.mass[carrier.node].value().is_finite() || turns(carrier.rotation)
+                self.state.parameters.mass[carrier.node].value().is_finite()
+                    || carrier.rotation.is_some_and(turns)
             })
     }
 
@@ -323,6 +371,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         let midway = || start.turned(&(mean * (dt * S::from(0.5))));
         match self.system.nodes[node].shape {
             NodeShape::Points { .. } | NodeShape::Surface => midway(),
+            NodeShape::Box(_) | NodeShape::Capsule(_) | NodeShape::Cylinder(_) => midway(),
             _ if self.island.linkage.is_some() => midway(),
             NodeShape::Sphere { .. } | NodeShape::Disc { .. } => *start,
         }
@@ -365,7 +414,10 @@ impl<S: Solvable> IslandStep<'_, S> {
     #[inline(never)]
     fn proposed_carrier_velocity(&self, carrier: &Carrier<S>) -> Vector3<S> {
         let Workspace { velocity, turns, .. } = &*self.workspace;
-        velocity[carrier.node] + turns[carrier.rotation].end.cross(&carrier.arm_after)
+        match carrier.rotation {
+            None => velocity[carrier.node],
+            Some(rotation) => velocity[carrier.node] + turns[rotation].end.cross(&carrier.arm_after),
+        }
     }
 
     /// Adds an impulse at a touching point, and its reaction, to the proposal.
@@ -374,9 +426,9 @@ impl<S: Solvable> IslandStep<'_, S> {
         let touch = &touches[place];
         velocity[touch.node] += impulse * mobility[touch.node];
         let turning = touch.rotation.map(|rotation| (rotation, touch.lever().cross(impulse)));
-        let reaction = touch.carrier.map(|carrier| {
+        let reaction = touch.carrier.and_then(|carrier| {
             velocity[carrier.node] -= impulse * mobility[carrier.node];
-            (carrier.rotation, -carrier.lever().cross(impulse))
+            carrier.rotation.map(|rotation| (rotation, -carrier.lever().cross(impulse)))
         });
         for (rotation, moment) in turning.into_iter().chain(reaction) {
             self.push_turn(rotation, &moment);
@@ -450,7 +502,12 @@ impl<S: Solvable> IslandStep<'_, S> {
             }
             let node = self.proposed_pose(touch.node, dt);
             let body = touch.carrier.map(|carrier| self.proposed_pose(carrier.node, dt));
-            touch.arm_after = near(self.system, &node, body.as_ref(), touch.contact, touch.point).arm;
+            let end = near(self.system, &node, body.as_ref(), touch.sides(), touch.point);
+            touch.arm_after = end.arm;
+            // Where bodies pass through one another without contact, there is nothing to follow.
+            if end.normal.dot(&touch.normal).value() > FOLLOWED {
+                touch.normal_after = end.normal;
+            }
             if let (Some(carrier), Some(body)) = (&mut touch.carrier, &body) {
                 carrier.arm_after = node.position + touch.arm_after - body.position;
             }
@@ -507,6 +564,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         let touch = &self.workspace.touches[index];
         touch.rotation.is_none()
             && touch.carrier.is_none()
+            && touch.flat
             && !linked::yields(self, Placing::Acting, dt)
             && self.system.contacts[touch.contact].is_plain_cone()
     }
@@ -521,7 +579,13 @@ impl<S: Solvable> IslandStep<'_, S> {
             self.begin_problem(Placing::Acting, pass, dt);
             for index in 0..self.workspace.active.len() {
                 let touch = &self.workspace.touches[self.workspace.active[index]];
-                let local = self.workspace.columns[index].linear * self.proposed_velocity(touch);
+                let frame = &self.workspace.columns[index].linear;
+                let velocity = self.proposed_velocity(touch);
+                let local = if touch.flat {
+                    frame * velocity
+                } else {
+                    turned_to(frame, &touch.normal_after) * velocity
+                };
                 let shift = self.shift(touch, rebound);
                 let mu = self.state.parameters.mu[touch.contact];
                 let scale = self.workspace.scales[index];
@@ -561,7 +625,8 @@ impl<S: Solvable> IslandStep<'_, S> {
         self.read_impulses();
         for index in 0..self.workspace.active.len() {
             let place = self.workspace.active[index];
-            let impulse = self.workspace.impulses[index].vector(&self.workspace.touches[place].normal);
+            let impulse =
+                self.workspace.impulses[index].vector(&self.workspace.touches[place].acting_normal());
             self.push(place, &impulse);
         }
         solved
@@ -610,20 +675,24 @@ impl<S: Solvable> IslandStep<'_, S> {
         columns.clear();
         columns.extend(active.iter().map(|&index| {
             let touch = &touches[index];
-            let rows = Jacobian::new(&touch.normal, &touch.lever(), touch.rotation.map(orientation));
-            match &touch.carrier {
+            let normal = match placing {
+                Placing::Acting => touch.acting_normal(),
+                Placing::Present => touch.normal,
+            };
+            let rows = Jacobian::new(&normal, &touch.lever(), touch.rotation.map(orientation));
+            match touch.carrier.and_then(|carrier| Some((carrier.lever(), carrier.rotation?))) {
                 None => rows,
-                Some(carrier) => rows.carried(&carrier.lever(), orientation(carrier.rotation)),
+                Some((lever, rotation)) => rows.carried(&lever, orientation(rotation)),
             }
         }));
         if linked::yields(self, placing, dt) {
             linked::assemble(self, placing, pass, dt);
         } else {
-            let Workspace { touches, active, columns, scales: d, problem, mobility, .. } =
+            let Workspace { touches, active, columns, scales: d, problem, mobility, neighbours, .. } =
                 &mut *self.workspace;
             let bodies = Bodies { mobility, inertia: &self.state.parameters.inertia };
             scales(touches, active, columns, bodies, d);
-            assemble(touches, active, columns, columns, d, bodies, &mut problem.contacts);
+            assemble(touches, active, columns, columns, d, bodies, neighbours, &mut problem.contacts);
         }
         self.workspace.problem.reset_friction();
     }
@@ -637,7 +706,7 @@ impl<S: Solvable> IslandStep<'_, S> {
             return;
         }
         for (index, &touch) in active.iter().enumerate() {
-            let force = &self.state.guesses[touches[touch].place_in(self.system)];
+            let force = &self.state.guesses[touches[touch].place];
             let local = columns[index].linear.map(S::value) * force * (dt.value() / scales[index].value());
             for k in 0..3 {
                 unknowns[3 * index + k] = S::from(local[k]);
@@ -663,25 +732,29 @@ impl<S: Solvable> IslandStep<'_, S> {
         for (index, &touch) in active.iter().enumerate() {
             let r = Vector3::from_fn(|k, _| unknowns[3 * index + k].value());
             let force = columns[index].linear.map(S::value).transpose() * r;
-            self.state.guesses[touches[touch].place_in(self.system)] =
-                force * (scales[index].value() / dt.value());
+            self.state.guesses[touches[touch].place] = force * (scales[index].value() / dt.value());
         }
     }
 
     /// Solves the problem from the guess in the unknowns as well as it goes. Returns whether it was solved to
     /// tolerance.
     fn solve_problem(&mut self) -> bool {
+        self.solve_problem_to(self.system.settings.solver.tolerance)
+    }
+
+    /// The same where a larger tolerance is enough; a residual up to it counts as none.
+    fn solve_problem_to(&mut self, tolerance: f64) -> bool {
         let workspace = &mut *self.workspace;
-        let report = S::solve_mixed(
-            &workspace.problem,
-            &mut workspace.unknowns,
-            &self.system.settings.solver,
-            &mut workspace.solver,
-        );
+        let settings = SolverSettings { tolerance, ..self.system.settings.solver };
+        let report =
+            S::solve_mixed(&workspace.problem, &mut workspace.unknowns, &settings, &mut workspace.solver);
         let record = &mut self.state.step;
         record.iterations = record.iterations.saturating_add(report.iterations);
-        record.residual = record.residual.max(report.residual);
-        report.status == Status::Solved
+        let is_solved = report.status == Status::Solved;
+        if !is_solved || tolerance <= self.system.settings.solver.tolerance {
+            record.residual = record.residual.max(report.residual);
+        }
+        is_solved
     }
 
     /// Makes the proposed velocities and impulses real, and moves the nodes over `dt`.
@@ -746,7 +819,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         if self.island.turns_along {
             for index in 0..self.workspace.active.len() {
                 let place = self.workspace.active[index];
-                self.workspace.touches[place].place(self.system, self.state);
+                self.workspace.touches[place].settle(self.system, self.state);
             }
         }
         for (&index, impulse) in self.workspace.active.iter().zip(&self.workspace.impulses) {
@@ -771,7 +844,8 @@ impl<S: Solvable> IslandStep<'_, S> {
     }
 
     fn carrier_acceleration(&self, carrier: &Carrier<S>) -> Vector3<S> {
-        let spin = self.state.rotations[carrier.rotation].angular_velocity;
+        let Some(rotation) = carrier.rotation else { return self.workspace.acceleration[carrier.node] };
+        let spin = self.state.rotations[rotation].angular_velocity;
         let mut acceleration =
             self.workspace.acceleration[carrier.node] + spin.cross(&spin.cross(&carrier.arm));
         if let Some(coupling) = self.system.nodes[carrier.node].coupling {
@@ -814,6 +888,9 @@ impl<S: Solvable> IslandStep<'_, S> {
         if touch.rotation.is_some() || touch.carrier.is_some() {
             speed += self.turning_speed(touch);
         }
+        if !touch.flat && touch.held {
+            speed += self.bending_speed(touch);
+        }
         if self.system.contacts[touch.contact].normal_stiffness.is_finite() {
             speed += self.yielding_speed(touch);
         }
@@ -827,26 +904,36 @@ impl<S: Solvable> IslandStep<'_, S> {
         let arm = length(&touch.arm).value();
         let rolling = match (touch.rotation, &self.system.nodes[touch.node].shape) {
             // A point of a body has the velocity that was foreseen, but for what contact has changed on the way.
-            (Some(rotation), NodeShape::Points { .. }) => {
+            (Some(rotation), shape) if shape.has_points() => {
                 let spin = spin_of(rotation);
                 let acceleration =
                     length(&self.workspace.acceleration[touch.node]).value() + spin * spin * arm;
                 self.length * self.length * spin * acceleration
             }
             // A shape that rolls ends a step with the normal velocity that its turning arm has made.
-            (Some(rotation), NodeShape::Disc { .. }) => self.length * spin_of(rotation).powi(2) * arm,
+            (Some(rotation), NodeShape::Disc { .. } | NodeShape::Cylinder(_)) => {
+                self.length * spin_of(rotation).powi(2) * arm
+            }
             _ => 0.0,
         };
         let tilting = match &touch.carrier {
             // So does a surface that turns, under what rests or slides on it.
             Some(carrier) if touch.held => {
-                let spin = spin_of(carrier.rotation);
+                let spin = carrier.rotation.map_or(0.0, spin_of);
                 let sliding = length(&touch.velocity(self.state)).value();
                 self.length * spin * (spin * length(&carrier.arm).value() + 2.0 * sliding)
             }
             _ => 0.0,
         };
         rolling + tilting
+    }
+
+    /// Normal velocity that is left where a node follows a surface that is not flat.
+    #[inline(never)]
+    fn bending_speed(&self, touch: &Touch<S>) -> f64 {
+        let along = length(&(touch.velocity(self.state) - touch.normal * touch.normal_velocity)).value();
+        let bend = self.system.bend(touch.sides());
+        self.length * self.length * bend * bend * along.powi(3)
     }
 
     /// Speed with which a compliant contact bends within one step under the load that it takes.
@@ -870,7 +957,8 @@ impl<S: Solvable> IslandStep<'_, S> {
 
     #[inline(never)]
     fn held_speed_on(&self, touch: &Touch<S>, carrier: &Carrier<S>) -> f64 {
-        let spin = length(&self.state.rotations[carrier.rotation].angular_velocity);
+        let Some(rotation) = carrier.rotation else { return 0.0 };
+        let spin = length(&self.state.rotations[rotation].angular_velocity);
         let acceleration = self.relative_acceleration(touch);
         (length(&acceleration) * spin).value() * self.length * self.length
     }
@@ -915,14 +1003,16 @@ fn record_impulse<S: Scalar>(
     impulse: &Impulse<S>,
     mean_velocity: &Vector3<S>,
 ) {
-    let vector = impulse.vector(&touch.normal);
+    let vector = impulse.vector(&touch.acting_normal());
     state.nodes[touch.node].contact_impulse += vector;
     if let Some(rotation) = touch.rotation {
         state.rotations[rotation].contact_impulse += touch.lever().cross(&vector);
     }
     if let Some(carrier) = &touch.carrier {
         state.nodes[carrier.node].contact_impulse -= vector;
-        state.rotations[carrier.rotation].contact_impulse -= carrier.lever().cross(&vector);
+        if let Some(rotation) = carrier.rotation {
+            state.rotations[rotation].contact_impulse -= carrier.lever().cross(&vector);
+        }
     }
     let record = &mut state.contacts[touch.contact];
     record.normal_impulse += impulse.normal;

@@ -28,7 +28,10 @@ pub fn first<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
             || mu.value() <= 0.0
             || touch.rotation.is_some()
             || step.is_jointed()
-            || touch.carrier.is_some_and(|carrier| step.turns_under_load(carrier.rotation))
+            || touch
+                .carrier
+                .and_then(|carrier| carrier.rotation)
+                .is_some_and(|rotation| step.turns_under_load(rotation))
             || !has_limit_in_step
         {
             continue;

@@ -9,10 +9,10 @@
 
 use super::flight::{Flight, Turning};
 use super::{IslandStep, Rebound, correction, linked, moreau_jean, slip_end};
-use crate::engine::contact::{Touch, near};
+use crate::engine::contact::{Touch, distance, near};
 use crate::engine::scalar::{Dual, Scalar, length};
 use crate::engine::solver::Solvable;
-use crate::engine::system::System;
+use crate::engine::system::{Sides, System};
 use nalgebra::Vector3;
 
 /// Impacts and intervals that one substep may be split into, for every node of the island.
@@ -130,7 +130,7 @@ pub(super) fn time_to_touch<S: Solvable>(
     dt: S,
     limit: f64,
 ) -> Option<S> {
-    if step.system.nodes[touch.node].shape.is_round() && touch.carrier.is_none() {
+    if step.system.nodes[touch.node].shape.is_round() && touch.carrier.is_none() && touch.flat {
         let acceleration = path_acceleration(step, touch.node, dt);
         let theta = S::from(step.system.settings.theta);
         descending_root(touch, theta * touch.normal.dot(&acceleration), limit)
@@ -175,8 +175,9 @@ fn flight<S: Solvable>(step: &IslandStep<'_, S>, node: usize, dt: S) -> Flight<S
 /// The proposed paths of the two sides of a contact.
 #[derive(Clone, Copy)]
 struct Approach<S> {
-    contact: usize,
-    point: usize,
+    sides: Sides,
+    /// None for the shapes as a whole.
+    point: Option<usize>,
     node: Flight<S>,
     carrier: Option<Flight<S>>,
 }
@@ -184,7 +185,7 @@ struct Approach<S> {
 impl<S: Scalar> Approach<S> {
     fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> Approach<T> {
         Approach {
-            contact: self.contact,
+            sides: self.sides,
             point: self.point,
             node: self.node.map(convert),
             carrier: self.carrier.map(|flight| flight.map(convert)),
@@ -193,14 +194,25 @@ impl<S: Scalar> Approach<S> {
 
     fn gap(&self, system: &System, t: S) -> S {
         let carrier = self.carrier.as_ref().map(|flight| flight.pose(t));
-        near(system, &self.node.pose(t), carrier.as_ref(), self.contact, self.point).gap
+        let node = self.node.pose(t);
+        match self.point {
+            None => distance(system, &node, carrier.as_ref(), self.sides),
+            Some(point) => near(system, &node, carrier.as_ref(), self.sides, point).gap,
+        }
     }
 
     /// No gap changes more within `dt`; also how far a side turns at most.
-    fn farthest(&self, touch: &Touch<S>, dt: f64) -> (f64, f64) {
-        let (mut moved, mut turned) = self.node.farthest(length(&touch.arm).value(), dt);
-        if let (Some(flight), Some(carrier)) = (&self.carrier, &touch.carrier) {
-            let reach = length(&carrier.arm).value() + moved;
+    fn farthest(&self, system: &System, touch: &Touch<S>, dt: f64) -> (f64, f64) {
+        let (arm, carrier_arm) = match self.point {
+            None => system.extents(self.sides),
+            Some(_) => {
+                let carrier = touch.carrier.map_or(0.0, |carrier| length(&carrier.arm).value());
+                (length(&touch.arm).value(), carrier)
+            }
+        };
+        let (mut moved, mut turned) = self.node.farthest(arm, dt);
+        if let Some(flight) = &self.carrier {
+            let reach = carrier_arm + moved;
             let (surface_moved, surface_turned) = flight.farthest(reach, dt);
             moved += surface_moved;
             turned += surface_turned;
@@ -217,15 +229,22 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
     const TURN: f64 = 0.1;
     const LOOKS: (f64, f64) = (8.0, 1024.0);
     let system = step.system;
+    // Which feature of shapes that are apart comes first is not known yet.
+    let is_whole = system.contacts[touch.contact].by_features
+        && !step.workspace.active.iter().any(|&index| step.workspace.touches[index].contact == touch.contact);
     let approach = Approach {
-        contact: touch.contact,
-        point: touch.point,
+        sides: touch.sides(),
+        point: (!is_whole).then_some(touch.point),
         node: flight(step, touch.node, dt),
         carrier: touch.carrier.map(|carrier| flight(step, carrier.node, dt)),
     };
-    let (moved, turned) = approach.farthest(touch, limit);
+    let (moved, turned) = approach.farthest(system, touch, limit);
     if touch.gap.value() > moved {
         return None;
+    }
+    if !touch.flat || is_whole {
+        return first_touch(system, &approach, limit, moved / limit)
+            .map(|root| with_tangent(system, &approach, root));
     }
     if turned == 0.0
         && let Some(carrier) = &approach.carrier
@@ -247,6 +266,42 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
             return (root < limit).then(|| with_tangent(system, &approach, root));
         }
         from = to;
+    }
+    None
+}
+
+/// The first time before `limit` at which the gap to a solid turns negative, where the gap changes no faster than
+/// `fastest`: by steps that cannot miss it, and where the gap shrinks by Newton's, which on the way to a convex solid do
+/// not pass it. [Mirtich 1996]
+fn first_touch<S: Scalar>(system: &System, approach: &Approach<S>, limit: f64, fastest: f64) -> Option<f64> {
+    const MOST_STEPS: u32 = 256;
+    /// Steps are not shorter than this part of the interval, but for Newton's.
+    const SHORTEST: f64 = 1e-3;
+    /// Gaps below this part of what is gone in the interval are none.
+    const NONE: f64 = 1e-14;
+    let values = approach.map(S::value);
+    let moving = approach.map(|x| Dual::from(x.value()));
+    let gap = |t: f64| values.gap(system, t);
+    let mut time = 0.0;
+    for _ in 0..MOST_STEPS {
+        let Dual { value: here, tangent: rate } = moving.gap(system, Dual { value: time, tangent: 1.0 });
+        let none = NONE * fastest * limit;
+        if here <= none && rate < 0.0 {
+            return Some(time);
+        }
+        let safe = (here.max(0.0) / fastest).max(SHORTEST * limit);
+        let newton = if rate < 0.0 { here.max(0.0) / -rate } else { f64::INFINITY };
+        let next = time + if newton.is_finite() { newton.max(here.max(0.0) / fastest) } else { safe };
+        if next >= limit {
+            return (gap(limit) < 0.0).then(|| sign_change(&gap, time, limit));
+        }
+        if gap(next) < 0.0 {
+            return Some(sign_change(&gap, time, next));
+        }
+        if next <= time {
+            return Some(time);
+        }
+        time = next;
     }
     None
 }

@@ -5,6 +5,8 @@
 //! of which the last depends on the others in hyperstatic contact. Where a pivot is small or a few iterations do not
 //! end in an answer, the general solvers have their turn.
 
+#![allow(clippy::needless_range_loop, reason = "rows and columns of small matrices")]
+
 use super::Effort;
 use super::newton::SHIFT;
 use super::single_contact::{Accuracy, SingleContact};

@@ -220,6 +220,8 @@ fn turning(node: &Node) -> f64 {
         NodeShape::Point | NodeShape::Sphere { .. } => 0.0,
         NodeShape::Disc { radius, .. } => *radius,
         NodeShape::Box { size } => 0.5 * norm(size),
+        NodeShape::Capsule { radius, half_axis } => norm(half_axis) + radius,
+        NodeShape::Cylinder { radius, half_axis } => norm(half_axis).hypot(*radius),
         NodeShape::Points { points } => points.iter().map(norm).fold(0.0, f64::max),
     };
     node.rotation.map_or(0.0, |rotation| {

@@ -2,7 +2,9 @@
 
 use super::Validator;
 use crate::model::diagnostics::Problem;
-use crate::model::file::{CouplingName, LatencyEntry, MotionName, NodeEntry, SchemeName, SurfaceEntry};
+use crate::model::file::{
+    CouplingName, LatencyEntry, MotionName, NodeEntry, SchemeName, SurfaceEntry, SurfaceShapeEntry,
+};
 use crate::model::{Coupling, Frame, Kinetic, Latency, Link, Motion, Rotation};
 use std::ops::Range;
 use toml::Spanned;
@@ -105,10 +107,13 @@ impl Validator<'_> {
     /// How a surface moves.
     pub(super) fn motion(&mut self, entry: &SurfaceEntry) -> Motion {
         let Some(MotionName::Input) = given(&entry.motion) else {
+            if matches!(entry.shape, SurfaceShapeEntry::Plane { .. }) {
+                let turned = key("orientation", &entry.orientation);
+                self.meaningless([turned], "a plane with motion = \"fixed\"", "motion = \"input\"");
+            }
             let keys = [
                 key("mass", &entry.mass),
                 key("inertia", &entry.inertia),
-                key("orientation", &entry.orientation),
                 key("velocity", &entry.velocity),
                 key("angular_velocity", &entry.angular_velocity),
                 key("latency", &entry.latency),

@@ -319,7 +319,7 @@ fn write_impulses<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, 
     for (&place, impulse) in active.iter().zip(impulses.iter()) {
         let touch = &touches[place];
         first = first.min(first_turn(linkage, touch));
-        push_touch(linkage, &mut motion.right, touch, &impulse.vector(&touch.normal));
+        push_touch(linkage, &mut motion.right, touch, &impulse.vector(&touch.acting_normal()));
     }
     for Rubbing { rows, place, impulse, .. } in rubbing.iter() {
         let impulse = Vector3::new(S::zero(), impulse[0], impulse[1]);

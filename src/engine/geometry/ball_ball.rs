@@ -1,0 +1,80 @@
+//! Ball against ball: `gap = |r1 - r2| - R1 - R2`, normal `(r1 - r2) / |r1 - r2|`. One feature.
+
+use super::solids::{Ball, Feature, direction, only};
+use super::{Pose, Proximity};
+use crate::engine::scalar::Scalar;
+use nalgebra::Vector3;
+
+/// Reports where the balls are nearer than `reach`.
+pub fn features<S: Scalar>(
+    first: &Ball,
+    first_pose: &Pose<S>,
+    second: &Ball,
+    second_pose: &Pose<S>,
+    reach: f64,
+    found: &mut impl FnMut(Feature, Proximity<S>),
+) {
+    only(at(0, first, first_pose, second, second_pose), reach, found);
+}
+
+/// The feature at other poses.
+pub fn at<S: Scalar>(
+    _feature: Feature,
+    first: &Ball,
+    first_pose: &Pose<S>,
+    second: &Ball,
+    second_pose: &Pose<S>,
+) -> Proximity<S> {
+    let size = first.radius + second.radius;
+    let between = first_pose.position - second_pose.position;
+    let (distance, normal) = direction(&between, size, Vector3::x);
+    Proximity { gap: distance - S::from(size), normal, arm: normal * S::from(-first.radius) }
+}
+
+/// Signed distance of the balls.
+pub fn gap<S: Scalar>(first: &Ball, first_pose: &Pose<S>, second: &Ball, second_pose: &Pose<S>) -> S {
+    at(0, first, first_pose, second, second_pose).gap
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::poses::{self, shape_pair};
+    use super::*;
+
+    shape_pair!(Ball, Ball);
+
+    #[test]
+    fn it_is_the_signed_distance() {
+        poses::signed_distance::<Both>(10_000);
+    }
+
+    #[test]
+    fn it_moves_with_the_touching_points() {
+        poses::rates::<Both>(1000);
+    }
+
+    #[test]
+    fn no_length_is_built_in() {
+        poses::scales(300, |pair: &Both, scale| Both {
+            first: Ball { radius: pair.first.radius * scale },
+            second: Ball { radius: pair.second.radius * scale },
+        });
+    }
+
+    #[test]
+    fn features_are_consistent() {
+        poses::consistency::<Both>(1000, 0.0);
+    }
+
+    #[test]
+    fn centres_that_coincide() {
+        let pair = Both { first: Ball { radius: 0.3 }, second: Ball { radius: 0.2 } };
+        let near = poses::degenerate(&pair, &[Vector3::zeros(), Vector3::new(0.5, 0.0, 0.0)]);
+        assert_eq!(near[0].gap, -0.5);
+        assert_eq!(near[1].gap, 0.0);
+        poses::degenerate(
+            &Both { first: Ball { radius: 0.0 }, second: Ball { radius: 0.0 } },
+            &[Vector3::zeros()],
+        );
+    }
+}

@@ -1,0 +1,100 @@
+//! Ball against capsule: with the centre `c` in the frame of the capsule, `a` its half axis and
+//! `t = clamp(c . a / a . a, -1, 1)`, `gap = |c - t a| - R1 - R2`. One feature.
+
+use super::disc_plane::any_across;
+use super::solids::{Ball, Capsule, Feature, along_segment, direction, only, seen_from};
+use super::{Pose, Proximity};
+use crate::engine::scalar::Scalar;
+use nalgebra::Vector3;
+
+/// Reports where ball and capsule are nearer than `reach`.
+pub fn features<S: Scalar>(
+    first: &Ball,
+    first_pose: &Pose<S>,
+    second: &Capsule,
+    second_pose: &Pose<S>,
+    reach: f64,
+    found: &mut impl FnMut(Feature, Proximity<S>),
+) {
+    only(at(0, first, first_pose, second, second_pose), reach, found);
+}
+
+/// The feature at other poses.
+pub fn at<S: Scalar>(
+    _feature: Feature,
+    first: &Ball,
+    first_pose: &Pose<S>,
+    second: &Capsule,
+    second_pose: &Pose<S>,
+) -> Proximity<S> {
+    let center = seen_from(second_pose, &first_pose.position);
+    let (distance, normal) = distance(second, &center);
+    let normal = second_pose.orientation.to_world(&normal);
+    Proximity { gap: distance - S::from(first.radius), normal, arm: normal * S::from(-first.radius) }
+}
+
+/// Signed distance of ball and capsule.
+pub fn gap<S: Scalar>(first: &Ball, first_pose: &Pose<S>, second: &Capsule, second_pose: &Pose<S>) -> S {
+    at(0, first, first_pose, second, second_pose).gap
+}
+
+/// Signed distance of a point from a capsule, and the unit vector away from it, in the frame of the capsule.
+fn distance<S: Scalar>(capsule: &Capsule, point: &Vector3<S>) -> (S, Vector3<S>) {
+    let axis = capsule.half_axis.map(S::from);
+    let away = point - axis * along_segment(&axis, point);
+    let size = capsule.half_axis.norm() + capsule.radius;
+    let (distance, normal) = direction(&away, size, || any_across(&direction(&axis, 0.0, Vector3::zeros).1));
+    (distance - S::from(capsule.radius), normal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::poses::{self, shape_pair};
+    use super::*;
+
+    shape_pair!(Ball, Capsule);
+
+    #[test]
+    fn it_is_the_signed_distance() {
+        poses::signed_distance::<Both>(10_000);
+    }
+
+    #[test]
+    fn it_moves_with_the_touching_points() {
+        poses::rates::<Both>(1000);
+    }
+
+    #[test]
+    fn no_length_is_built_in() {
+        poses::scales(300, |pair: &Both, scale| Both {
+            first: Ball { radius: pair.first.radius * scale },
+            second: Capsule { half_axis: pair.second.half_axis * scale, radius: pair.second.radius * scale },
+        });
+    }
+
+    #[test]
+    fn features_are_consistent() {
+        poses::consistency::<Both>(1000, 0.0);
+    }
+
+    #[test]
+    fn centres_on_the_axis() {
+        let axis = Vector3::new(0.0, 0.6, 0.8);
+        let pair = Both { first: Ball { radius: 0.25 }, second: Capsule { half_axis: axis, radius: 0.5 } };
+        let places = [Vector3::zeros(), axis, -axis, axis * 0.5, axis * 1.75, Vector3::x() * 0.75];
+        let near = poses::degenerate(&pair, &places);
+        for (near, expected) in near.iter().zip([-0.75, -0.75, -0.75, -0.75, 0.0, 0.0]) {
+            assert!((near.gap - expected).abs() < 1e-15, "{}", near.gap);
+        }
+    }
+
+    #[test]
+    fn a_capsule_without_length_is_a_ball() {
+        let capsule = Capsule { half_axis: Vector3::zeros(), radius: 0.5 };
+        let pair = Both { first: Ball { radius: 0.25 }, second: capsule };
+        let near = poses::degenerate(&pair, &[Vector3::zeros(), Vector3::new(0.6, 0.0, 0.8)]);
+        assert!((near[0].gap + 0.75).abs() < 1e-15);
+        assert!((near[1].gap - 0.25).abs() < 1e-15);
+        assert!((near[1].normal - Vector3::new(0.6, 0.0, 0.8)).norm() < 1e-15);
+    }
+}

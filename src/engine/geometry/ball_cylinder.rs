@@ -1,0 +1,111 @@
+//! Ball against cylinder: with the centre at the distance `p` from the axis and at the height `x` along it,
+//! `b = |x| - h` and `o = p - R2`, `gap = max(b, o) - R1` where one of them is negative, else, near the rim,
+//! `gap = sqrt(b^2 + o^2) - R1`. One feature.
+
+use super::disc_plane::any_across;
+use super::solids::{Ball, CLOSE, Cylinder, Feature, direction, only, seen_from};
+use super::{Pose, Proximity};
+use crate::engine::scalar::Scalar;
+use nalgebra::Vector3;
+
+/// Reports where ball and cylinder are nearer than `reach`.
+pub fn features<S: Scalar>(
+    first: &Ball,
+    first_pose: &Pose<S>,
+    second: &Cylinder,
+    second_pose: &Pose<S>,
+    reach: f64,
+    found: &mut impl FnMut(Feature, Proximity<S>),
+) {
+    only(at(0, first, first_pose, second, second_pose), reach, found);
+}
+
+/// The feature at other poses.
+pub fn at<S: Scalar>(
+    _feature: Feature,
+    first: &Ball,
+    first_pose: &Pose<S>,
+    second: &Cylinder,
+    second_pose: &Pose<S>,
+) -> Proximity<S> {
+    let center = seen_from(second_pose, &first_pose.position);
+    let (distance, normal) = distance(second, &center);
+    let normal = second_pose.orientation.to_world(&normal);
+    Proximity { gap: distance - S::from(first.radius), normal, arm: normal * S::from(-first.radius) }
+}
+
+/// Signed distance of ball and cylinder.
+pub fn gap<S: Scalar>(first: &Ball, first_pose: &Pose<S>, second: &Cylinder, second_pose: &Pose<S>) -> S {
+    at(0, first, first_pose, second, second_pose).gap
+}
+
+/// Signed distance of a point from a cylinder, and the unit vector away from it, in the frame of the cylinder.
+fn distance<S: Scalar>(cylinder: &Cylinder, point: &Vector3<S>) -> (S, Vector3<S>) {
+    let half = cylinder.half_axis.norm();
+    let size = half.max(cylinder.radius);
+    let mut axis = direction(&cylinder.half_axis, 0.0, Vector3::z).1.map(S::from);
+    if point.dot(&axis).value() < 0.0 {
+        axis = -axis;
+    }
+    let height = point.dot(&axis);
+    let (radial, across) = direction(&(point - axis * height), size, || any_across(&axis));
+    let (beyond, outside) = (height - S::from(half), radial - S::from(cylinder.radius));
+    if beyond.value() > 0.0 && outside.value() > 0.0 {
+        let distance = (beyond * beyond + outside * outside).sqrt();
+        if distance.value() > CLOSE * size {
+            return (distance, (axis * beyond + across * outside) / distance);
+        }
+    }
+    if outside.value() > beyond.value() { (outside, across) } else { (beyond, axis) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::poses::{self, shape_pair};
+    use super::*;
+
+    shape_pair!(Ball, Cylinder);
+
+    #[test]
+    fn it_is_the_signed_distance() {
+        poses::signed_distance::<Both>(10_000);
+    }
+
+    #[test]
+    fn it_moves_with_the_touching_points() {
+        poses::rates::<Both>(1000);
+    }
+
+    #[test]
+    fn no_length_is_built_in() {
+        poses::scales(300, |pair: &Both, scale| Both {
+            first: Ball { radius: pair.first.radius * scale },
+            second: Cylinder { half_axis: pair.second.half_axis * scale, radius: pair.second.radius * scale },
+        });
+    }
+
+    #[test]
+    fn features_are_consistent() {
+        poses::consistency::<Both>(1000, 0.0);
+    }
+
+    #[test]
+    fn centres_on_axis_side_cap_and_rim() {
+        let axis = Vector3::new(0.0, 0.6, 0.8);
+        let pair = Both { first: Ball { radius: 0.25 }, second: Cylinder { half_axis: axis, radius: 0.5 } };
+        let places = [
+            (Vector3::zeros(), -0.75),
+            (axis, -0.25),
+            (-axis, -0.25),
+            (axis * 1.25, 0.0),
+            (Vector3::x() * 0.5, -0.25),
+            (Vector3::x() * 0.75, 0.0),
+            (Vector3::x() * 0.5 + axis, -0.25),
+            (Vector3::x() * -0.8 - axis * 1.4, 0.25),
+        ];
+        let near = poses::degenerate(&pair, &places.map(|(place, _)| place));
+        for (near, (place, expected)) in near.iter().zip(places) {
+            assert!((near.gap - expected).abs() < 1e-15, "{place:?}: {}", near.gap);
+        }
+    }
+}

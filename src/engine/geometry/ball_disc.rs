@@ -1,0 +1,106 @@
+//! Ball against disc: with the centre at the distance `p` from the axis and at the height `x` over the disc,
+//! `gap = sqrt(x^2 + max(p - R2, 0)^2) - R1`. The disc has two sides and no thickness. One feature.
+
+use super::disc_plane::any_across;
+use super::solids::{Ball, CLOSE, Disc, Feature, direction, only, seen_from};
+use super::{Pose, Proximity};
+use crate::engine::scalar::Scalar;
+use nalgebra::Vector3;
+
+/// Reports where ball and disc are nearer than `reach`.
+pub fn features<S: Scalar>(
+    first: &Ball,
+    first_pose: &Pose<S>,
+    second: &Disc,
+    second_pose: &Pose<S>,
+    reach: f64,
+    found: &mut impl FnMut(Feature, Proximity<S>),
+) {
+    only(at(0, first, first_pose, second, second_pose), reach, found);
+}
+
+/// The feature at other poses.
+pub fn at<S: Scalar>(
+    _feature: Feature,
+    first: &Ball,
+    first_pose: &Pose<S>,
+    second: &Disc,
+    second_pose: &Pose<S>,
+) -> Proximity<S> {
+    let center = seen_from(second_pose, &first_pose.position);
+    let (distance, normal) = distance(second, &center);
+    let normal = second_pose.orientation.to_world(&normal);
+    Proximity { gap: distance - S::from(first.radius), normal, arm: normal * S::from(-first.radius) }
+}
+
+/// Signed distance of ball and disc.
+pub fn gap<S: Scalar>(first: &Ball, first_pose: &Pose<S>, second: &Disc, second_pose: &Pose<S>) -> S {
+    at(0, first, first_pose, second, second_pose).gap
+}
+
+/// Distance of a point from a disc, and the unit vector away from it, in the frame of the disc.
+fn distance<S: Scalar>(disc: &Disc, point: &Vector3<S>) -> (S, Vector3<S>) {
+    let mut axis = disc.axis.map(S::from);
+    if point.dot(&axis).value() < 0.0 {
+        axis = -axis;
+    }
+    let height = point.dot(&axis);
+    let (radial, across) = direction(&(point - axis * height), disc.radius, || any_across(&axis));
+    let outside = radial - S::from(disc.radius);
+    if outside.value() > 0.0 {
+        let distance = (height * height + outside * outside).sqrt();
+        if distance.value() > CLOSE * disc.radius {
+            return (distance, (axis * height + across * outside) / distance);
+        }
+    }
+    (height, axis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::poses::{self, shape_pair};
+    use super::*;
+
+    shape_pair!(Ball, Disc);
+
+    #[test]
+    fn it_is_the_signed_distance() {
+        poses::signed_distance::<Both>(10_000);
+    }
+
+    #[test]
+    fn it_moves_with_the_touching_points() {
+        poses::rates::<Both>(1000);
+    }
+
+    #[test]
+    fn no_length_is_built_in() {
+        poses::scales(300, |pair: &Both, scale| Both {
+            first: Ball { radius: pair.first.radius * scale },
+            second: Disc { radius: pair.second.radius * scale, ..pair.second },
+        });
+    }
+
+    #[test]
+    fn features_are_consistent() {
+        poses::consistency::<Both>(1000, 0.0);
+    }
+
+    #[test]
+    fn centres_in_the_disc_and_on_its_rim() {
+        let axis = Vector3::new(0.0, 0.6, 0.8);
+        let pair = Both { first: Ball { radius: 0.25 }, second: Disc { radius: 0.5, axis } };
+        let places = [
+            (Vector3::zeros(), -0.25),
+            (axis * 0.25, 0.0),
+            (axis * -0.25, 0.0),
+            (Vector3::x() * 0.5, -0.25),
+            (Vector3::x() * 0.75, 0.0),
+            (Vector3::x() * -0.8 - axis * 0.4, 0.25),
+        ];
+        let near = poses::degenerate(&pair, &places.map(|(place, _)| place));
+        for (near, (place, expected)) in near.iter().zip(places) {
+            assert!((near.gap - expected).abs() < 1e-15, "{place:?}: {}", near.gap);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Box against plane: each corner `p` has `gap = n . (r + A p - o)`. Bit `i` of a feature is set for corners on the
+//! positive side along axis `i`.
+
+use super::box_parts::{CORNERS, corner};
+use super::solids::{Cuboid, Feature};
+use super::{Plane, Pose, Proximity, point_plane};
+use crate::engine::scalar::Scalar;
+
+/// Number of features.
+pub const FEATURES: usize = CORNERS;
+
+/// Reports the corners that are nearer than `reach`.
+pub fn features<S: Scalar>(
+    cuboid: &Cuboid,
+    pose: &Pose<S>,
+    plane: &Plane<S>,
+    reach: f64,
+    found: &mut impl FnMut(Feature, Proximity<S>),
+) {
+    for feature in 0..CORNERS as Feature {
+        let near = at(feature, cuboid, pose, plane);
+        if near.gap.value() < reach {
+            found(feature, near);
+        }
+    }
+}
+
+/// A feature at other poses.
+pub fn at<S: Scalar>(feature: Feature, cuboid: &Cuboid, pose: &Pose<S>, plane: &Plane<S>) -> Proximity<S> {
+    point_plane::proximity(&corner(&cuboid.half, usize::from(feature)), pose, plane)
+}
+
+/// Signed distance of box and plane.
+pub fn gap<S: Scalar>(cuboid: &Cuboid, pose: &Pose<S>, plane: &Plane<S>) -> S {
+    let gaps = (0..CORNERS as Feature).map(|feature| at(feature, cuboid, pose, plane).gap);
+    gaps.reduce(|least, next| if next.value() < least.value() { next } else { least })
+        .expect("a box has corners")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::poses::{self, plane_pair};
+    use super::*;
+
+    plane_pair!(Cuboid);
+
+    #[test]
+    fn it_is_the_signed_distance() {
+        poses::above_plane::<OnPlane>(10_000, 0.0);
+    }
+
+    #[test]
+    fn it_moves_with_the_touching_points() {
+        poses::plane_rates::<OnPlane>(1000);
+    }
+}

@@ -1,0 +1,701 @@
+//! Checks that every pair of solids must pass, against an independent computation on random poses.
+//!
+//! The independent side knows a solid by its support function only: a core and a margin around it. Cores that are
+//! apart are measured by the algorithm of [Gilbert, Johnson, Keerthi 1988], with the point of least norm of a simplex
+//! by trying all its faces. Where they overlap, the signed distance is the largest separation over all directions.
+
+use super::solids::{Ball, Capsule, Cuboid, Cylinder, Disc, Feature};
+use super::{Plane, Pose, Proximity};
+use crate::engine::rotation::Orientation;
+use crate::engine::scalar::{Dual, Scalar};
+use nalgebra::{Matrix3, Vector3};
+
+/// Numbers between -1 and 1 that look random. [Marsaglia 2003]
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    pub fn new() -> Numbers {
+        Numbers(0x9e37_79b9_7f4a_7c15)
+    }
+
+    pub fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+
+    pub fn vector(&mut self) -> Vector3<f64> {
+        Vector3::from_fn(|_, _| self.next())
+    }
+
+    pub fn direction(&mut self) -> Vector3<f64> {
+        loop {
+            let vector = self.vector();
+            if (0.1..1.0).contains(&vector.norm()) {
+                return vector.normalize();
+            }
+        }
+    }
+
+    /// A length of a part of a solid.
+    pub fn length(&mut self) -> f64 {
+        0.6 + 0.5 * self.next()
+    }
+
+    pub fn pose(&mut self) -> Pose<f64> {
+        Pose { position: self.vector() * 1.5, orientation: Orientation::from_turn(&(self.vector() * 4.0)) }
+    }
+}
+
+/// A solid seen from outside.
+pub trait Solid: Sized {
+    /// The point of the core that is farthest in a direction, in body components.
+    fn farthest(&self, direction: &Vector3<f64>) -> Vector3<f64>;
+    /// How far the solid reaches around its core.
+    fn margin(&self) -> f64;
+    /// Unit vector along the axis of a round solid.
+    fn axis(&self) -> Vector3<f64> {
+        Vector3::z()
+    }
+    fn random(numbers: &mut Numbers) -> Self;
+    /// The mirror image in the plane `x = 0`.
+    fn mirrored(&self) -> Self;
+}
+
+fn mirror(vector: &Vector3<f64>) -> Vector3<f64> {
+    Vector3::new(-vector[0], vector[1], vector[2])
+}
+
+fn signed(vector: &Vector3<f64>, direction: &Vector3<f64>) -> Vector3<f64> {
+    if vector.dot(direction) < 0.0 { -vector } else { *vector }
+}
+
+fn rim(axis: &Vector3<f64>, radius: f64, direction: &Vector3<f64>) -> Vector3<f64> {
+    let across = |vector: Vector3<f64>| (vector - axis * axis.dot(&vector)).try_normalize(1e-14);
+    // Twice, because little is left of a direction along the axis but round-off.
+    across(*direction).and_then(across).map_or(Vector3::zeros(), |across| across * radius)
+}
+
+impl Solid for Ball {
+    fn farthest(&self, _: &Vector3<f64>) -> Vector3<f64> {
+        Vector3::zeros()
+    }
+    fn margin(&self) -> f64 {
+        self.radius
+    }
+    fn random(numbers: &mut Numbers) -> Ball {
+        Ball { radius: numbers.length() }
+    }
+    fn mirrored(&self) -> Ball {
+        *self
+    }
+}
+
+impl Solid for Cuboid {
+    fn farthest(&self, direction: &Vector3<f64>) -> Vector3<f64> {
+        self.half.zip_map(direction, f64::copysign)
+    }
+    fn margin(&self) -> f64 {
+        0.0
+    }
+    fn random(numbers: &mut Numbers) -> Cuboid {
+        Cuboid { half: Vector3::from_fn(|_, _| numbers.length()) }
+    }
+    fn mirrored(&self) -> Cuboid {
+        *self
+    }
+}
+
+impl Solid for Capsule {
+    fn farthest(&self, direction: &Vector3<f64>) -> Vector3<f64> {
+        signed(&self.half_axis, direction)
+    }
+    fn margin(&self) -> f64 {
+        self.radius
+    }
+    fn axis(&self) -> Vector3<f64> {
+        self.half_axis.normalize()
+    }
+    fn random(numbers: &mut Numbers) -> Capsule {
+        Capsule { half_axis: numbers.direction() * numbers.length(), radius: 0.5 * numbers.length() }
+    }
+    fn mirrored(&self) -> Capsule {
+        Capsule { half_axis: mirror(&self.half_axis), ..*self }
+    }
+}
+
+impl Solid for Cylinder {
+    fn farthest(&self, direction: &Vector3<f64>) -> Vector3<f64> {
+        signed(&self.half_axis, direction) + rim(&self.axis(), self.radius, direction)
+    }
+    fn margin(&self) -> f64 {
+        0.0
+    }
+    fn axis(&self) -> Vector3<f64> {
+        self.half_axis.normalize()
+    }
+    fn random(numbers: &mut Numbers) -> Cylinder {
+        Cylinder { half_axis: numbers.direction() * numbers.length(), radius: numbers.length() }
+    }
+    fn mirrored(&self) -> Cylinder {
+        Cylinder { half_axis: mirror(&self.half_axis), ..*self }
+    }
+}
+
+impl Solid for Disc {
+    fn farthest(&self, direction: &Vector3<f64>) -> Vector3<f64> {
+        rim(&self.axis, self.radius, direction)
+    }
+    fn margin(&self) -> f64 {
+        0.0
+    }
+    fn axis(&self) -> Vector3<f64> {
+        self.axis
+    }
+    fn random(numbers: &mut Numbers) -> Disc {
+        Disc { radius: numbers.length(), axis: numbers.direction() }
+    }
+    fn mirrored(&self) -> Disc {
+        Disc { axis: mirror(&self.axis), ..*self }
+    }
+}
+
+/// Two solids and their gap functions.
+pub trait Pair: Sized {
+    type First: Solid;
+    type Second: Solid;
+    fn new(first: Self::First, second: Self::Second) -> Self;
+    fn first(&self) -> &Self::First;
+    fn second(&self) -> &Self::Second;
+    fn features<S: Scalar>(
+        &self,
+        first: &Pose<S>,
+        second: &Pose<S>,
+        reach: f64,
+        found: &mut impl FnMut(Feature, Proximity<S>),
+    );
+    fn at<S: Scalar>(&self, feature: Feature, first: &Pose<S>, second: &Pose<S>) -> Proximity<S>;
+    fn gap<S: Scalar>(&self, first: &Pose<S>, second: &Pose<S>) -> S;
+    /// The feature whose gap is the signed distance.
+    fn nearest(&self, first: &Pose<f64>, second: &Pose<f64>) -> Feature;
+}
+
+/// Makes the type `Both` of two solids from the functions of the file around the tests. The third argument is the
+/// function that finds the nearest feature, for pairs with several.
+macro_rules! shape_pair {
+    ($first:ty, $second:ty) => {
+        shape_pair!($first, $second, |_, _, _, _| 0);
+    };
+    ($first:ty, $second:ty, $nearest:expr) => {
+        #[derive(Clone, Copy, Debug)]
+        struct Both {
+            first: $first,
+            second: $second,
+        }
+
+        impl poses::Pair for Both {
+            type First = $first;
+            type Second = $second;
+            fn new(first: $first, second: $second) -> Both {
+                Both { first, second }
+            }
+            fn first(&self) -> &$first {
+                &self.first
+            }
+            fn second(&self) -> &$second {
+                &self.second
+            }
+            fn features<S: Scalar>(
+                &self,
+                first: &Pose<S>,
+                second: &Pose<S>,
+                reach: f64,
+                found: &mut impl FnMut(Feature, Proximity<S>),
+            ) {
+                features(&self.first, first, &self.second, second, reach, found);
+            }
+            fn at<S: Scalar>(&self, feature: Feature, first: &Pose<S>, second: &Pose<S>) -> Proximity<S> {
+                at(feature, &self.first, first, &self.second, second)
+            }
+            fn gap<S: Scalar>(&self, first: &Pose<S>, second: &Pose<S>) -> S {
+                gap(&self.first, first, &self.second, second)
+            }
+            fn nearest(&self, first: &Pose<f64>, second: &Pose<f64>) -> Feature {
+                let nearest: fn(&$first, &Pose<f64>, &$second, &Pose<f64>) -> Feature = $nearest;
+                nearest(&self.first, first, &self.second, second)
+            }
+        }
+    };
+}
+pub(super) use shape_pair;
+
+fn random<P: Pair>(numbers: &mut Numbers) -> (P, Pose<f64>, Pose<f64>) {
+    let pair = P::new(P::First::random(numbers), P::Second::random(numbers));
+    (pair, numbers.pose(), numbers.pose())
+}
+
+fn place(solid: &impl Solid, pose: &Pose<f64>, direction: &Vector3<f64>) -> Vector3<f64> {
+    pose.position + pose.orientation.to_world(&solid.farthest(&pose.orientation.to_body(direction)))
+}
+
+/// How far a direction separates the cores: the lowest point of the first over the highest of the second.
+fn separation<P: Pair>(pair: &P, first: &Pose<f64>, second: &Pose<f64>, normal: &Vector3<f64>) -> f64 {
+    normal.dot(&(place(pair.first(), first, &-normal) - place(pair.second(), second, normal)))
+}
+
+/// Signed distance and normal by the gap functions, against the independent computation.
+pub fn signed_distance<P: Pair>(count: usize) {
+    let mut numbers = Numbers::new();
+    let (mut apart, mut deep) = (0, 0);
+    for _ in 0..count {
+        let (pair, first, second) = random::<P>(&mut numbers);
+        let gap = pair.gap(&first, &second);
+        let near = pair.at(pair.nearest(&first, &second), &first, &second);
+        assert_eq!(near.gap, gap);
+        assert!((near.normal.norm() - 1.0).abs() < 1e-14);
+        let margin = pair.first().margin() + pair.second().margin();
+        let attained = separation(&pair, &first, &second, &near.normal) - margin;
+        assert!((attained - gap).abs() < 1e-9, "along the normal {attained}, gap {gap}");
+        let between = least_norm(&mut |direction| {
+            place(pair.first(), &first, direction) - place(pair.second(), &second, &-direction)
+        });
+        let distance = between.norm();
+        if distance > 1e-6 {
+            apart += 1;
+            assert!(
+                (gap - (distance - margin)).abs() < 1e-9,
+                "gap {gap}, distance {distance} - {margin} {near:?}"
+            );
+            if distance > 1e-2 {
+                assert!((near.normal - between / distance).norm() < 1e-6);
+            }
+            // Both touching points belong to their solids.
+            let point = first.position + near.arm + near.normal * pair.first().margin();
+            let other = first.position + near.arm - near.normal * (gap + pair.second().margin());
+            let off = least_norm(&mut |direction| place(pair.first(), &first, direction) - point).norm();
+            assert!(off < 1e-7, "{off} off the first");
+            let off = least_norm(&mut |direction| place(pair.second(), &second, direction) - other).norm();
+            assert!(off < 1e-7, "{off} off the second");
+        } else if deep < 500 {
+            deep += 1;
+            let best = largest_separation(&mut numbers, |normal| separation(&pair, &first, &second, normal));
+            assert!(best - margin < gap + 1e-12, "{} is more than {gap}", best - margin);
+        }
+    }
+    assert!(apart > count / 20, "{apart} apart");
+}
+
+/// Looks around, then climbs from the best directions.
+fn largest_separation(numbers: &mut Numbers, separation: impl Fn(&Vector3<f64>) -> f64) -> f64 {
+    let mut seen: Vec<_> = (0..100).map(|_| numbers.direction()).map(|n| (separation(&n), n)).collect();
+    seen.sort_by(|one, other| other.0.total_cmp(&one.0));
+    seen.truncate(3);
+    for (best, normal) in &mut seen {
+        let mut step = 0.3;
+        while step > 1e-4 {
+            let tries = (0..6).map(|_| (*normal + numbers.vector() * step).normalize());
+            let (value, next) = tries
+                .map(|n| (separation(&n), n))
+                .max_by(|one, other| one.0.total_cmp(&other.0))
+                .expect("there are tries");
+            if value > *best {
+                (*best, *normal) = (value, next);
+            } else {
+                step *= 0.6;
+            }
+        }
+    }
+    seen.iter().map(|(value, _)| *value).fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// The point of a convex set nearest to the origin; `farthest` is the support function of the set.
+fn least_norm(farthest: &mut impl FnMut(&Vector3<f64>) -> Vector3<f64>) -> Vector3<f64> {
+    let mut nearest = farthest(&Vector3::x());
+    let mut corners = vec![nearest];
+    for _ in 0..300 {
+        let square = nearest.norm_squared();
+        let corner = farthest(&-nearest);
+        if square < 1e-24 || square - nearest.dot(&corner) < 1e-13 * square {
+            break;
+        }
+        // The nearest point itself is kept: progress then does not depend on the accuracy of the weights.
+        corners.retain(|other| *other != corner);
+        corners.push(corner);
+        let (point, used) = least_of_simplex(&corners);
+        if point.norm_squared() < square {
+            (nearest, corners) = (point, used);
+        } else {
+            corners = vec![nearest, corner];
+            (nearest, _) = least_of_simplex(&corners);
+        }
+    }
+    nearest
+}
+
+/// The point of least norm of the hull of up to four corners, and the corners of the face that it is in.
+fn least_of_simplex(corners: &[Vector3<f64>]) -> (Vector3<f64>, Vec<Vector3<f64>>) {
+    assert!(corners.len() <= 4);
+    let mut best = (corners[0], vec![corners[0]]);
+    for subset in 1_usize..1 << corners.len() {
+        let face: Vec<_> = (0..corners.len()).filter(|k| subset >> k & 1 == 1).map(|k| corners[k]).collect();
+        let sides: Vec<_> = face[1..].iter().map(|corner| corner - face[0]).collect();
+        // Unused rows of the normal equations are those of the identity.
+        let gram = Matrix3::from_fn(|i, j| match (sides.get(i), sides.get(j)) {
+            (Some(one), Some(other)) => one.dot(other),
+            _ => f64::from(i == j),
+        });
+        let right = Vector3::from_fn(|i, _| sides.get(i).map_or(0.0, |side| -side.dot(&face[0])));
+        let Some(weights) = gram.lu().solve(&right) else { continue };
+        if !(weights.iter().all(|&w| w >= 0.0) && weights.sum() <= 1.0) {
+            continue;
+        }
+        let point = sides.iter().zip(weights.iter()).fold(face[0], |point, (side, &w)| point + side * w);
+        if point.norm_squared() < best.0.norm_squared() {
+            best = (point, face);
+        }
+    }
+    if best.1.len() == 4 {
+        best.1 = vec![best.0];
+    }
+    best
+}
+
+/// How two bodies move.
+struct Motion {
+    velocity: [Vector3<f64>; 2],
+    spin: [Vector3<f64>; 2],
+}
+
+impl Motion {
+    fn random(numbers: &mut Numbers) -> Motion {
+        Motion { velocity: [numbers.vector(), numbers.vector()], spin: [numbers.vector(), numbers.vector()] }
+    }
+
+    fn after(&self, body: usize, pose: &Pose<f64>, time: f64) -> Pose<f64> {
+        Pose {
+            position: pose.position + self.velocity[body] * time,
+            orientation: pose.orientation.turned(&(self.spin[body] * time)),
+        }
+    }
+
+    fn dual(&self, body: usize, pose: &Pose<f64>) -> Pose<Dual> {
+        let dual = |vector: Vector3<f64>, rate: Vector3<f64>| {
+            Vector3::from_fn(|row, _| Dual { value: vector[row], tangent: rate[row] })
+        };
+        Pose {
+            position: dual(pose.position, self.velocity[body]),
+            orientation: pose.orientation.map(Dual::from).turned(&dual(Vector3::zeros(), self.spin[body])),
+        }
+    }
+
+    /// Rate at which the touching points part.
+    fn parting(&self, near: &Proximity<f64>, first: &Pose<f64>, second: &Pose<f64>) -> f64 {
+        let point = first.position + near.arm;
+        let one = self.velocity[0] + self.spin[0].cross(&near.arm);
+        let other = self.velocity[1] + self.spin[1].cross(&(point - second.position));
+        near.normal.dot(&(one - other))
+    }
+}
+
+/// Rates of the gaps against the velocity of the touching points and against central differences.
+pub fn rates<P: Pair>(count: usize) {
+    let mut numbers = Numbers::new();
+    let mut checked = 0;
+    for _ in 0..count {
+        let (pair, first, second) = random::<P>(&mut numbers);
+        checked += rates_at(&pair, &first, &second, &mut numbers);
+    }
+    assert!(checked > count / 2);
+}
+
+/// The same for one pair of poses. Returns how many gaps it has looked at.
+pub fn rates_at<P: Pair>(pair: &P, first: &Pose<f64>, second: &Pose<f64>, numbers: &mut Numbers) -> usize {
+    let motion = Motion::random(numbers);
+    let moving = [motion.dual(0, first), motion.dual(1, second)];
+    let margin = pair.first().margin() + pair.second().margin();
+    let mut checked = 0;
+    let mut check = |exact: &Proximity<Dual>, gap: &dyn Fn(&Pose<f64>, &Pose<f64>) -> f64| {
+        checked += 1;
+        let near = without_tangents(exact);
+        let (rate, expected) = (exact.gap.tangent, motion.parting(&near, first, second));
+        assert!((near.gap - gap(first, second)).abs() < 1e-12);
+        assert!((rate - expected).abs() < 1e-11, "{rate} {expected}");
+        // Where two points or axes meet, the normal turns too fast for differences.
+        if (near.gap + margin).abs() > 0.02 {
+            let after = |time: f64| gap(&motion.after(0, first, time), &motion.after(1, second, time));
+            let difference = (after(1e-6) - after(-1e-6)) / 2e-6;
+            assert!((difference - expected).abs() < 1e-7, "{difference} {expected}");
+        }
+    };
+    pair.features(first, second, 0.5, &mut |feature, _| {
+        let exact = pair.at(feature, &moving[0], &moving[1]);
+        check(&exact, &|first, second| pair.at(feature, first, second).gap);
+    });
+    let exact = pair.at(pair.nearest(first, second), &moving[0], &moving[1]);
+    assert_eq!(exact.gap, pair.gap(&moving[0], &moving[1]));
+    check(&exact, &|first, second| pair.gap(first, second));
+    checked
+}
+
+/// The features within reach.
+pub fn found<P: Pair, S: Scalar>(
+    pair: &P,
+    first: &Pose<S>,
+    second: &Pose<S>,
+    reach: f64,
+) -> Vec<(Feature, Proximity<S>)> {
+    let mut list = Vec::new();
+    pair.features(first, second, reach, &mut |feature, near| list.push((feature, near)));
+    list
+}
+
+/// Features within several reaches: at least one where the solids are that near, the deepest among them up to
+/// `slack`, each as `at` finds it again, the same with dual numbers and in the mirror. Gaps never change by more than
+/// the motion.
+pub fn consistency<P: Pair>(count: usize, slack: f64) {
+    let mut numbers = Numbers::new();
+    for _ in 0..count {
+        let (pair, first, second) = random::<P>(&mut numbers);
+        consistency_at(&pair, &first, &second, slack, &mut numbers);
+    }
+}
+
+/// The same for one pair of poses.
+pub fn consistency_at<P: Pair>(
+    pair: &P,
+    first: &Pose<f64>,
+    second: &Pose<f64>,
+    slack: f64,
+    numbers: &mut Numbers,
+) {
+    let gap = pair.gap(first, second);
+    for reach in [f64::INFINITY, 0.3, 0.0, -0.1, gap + 1e-9, gap - 1e-9 - slack] {
+        let list = found(pair, first, second, reach);
+        assert_eq!(gap < reach, !list.is_empty(), "gap {gap}, reach {reach}: {list:?}");
+        for (index, (feature, near)) in list.iter().enumerate() {
+            assert!(near.gap < reach);
+            assert!((near.normal.norm() - 1.0).abs() < 1e-14);
+            assert!(list[..index].iter().all(|(other, _)| other != feature));
+            let again = pair.at(*feature, first, second);
+            assert_eq!((again.gap, again.normal, again.arm), (near.gap, near.normal, near.arm));
+        }
+        let deepest = list.iter().map(|(_, near)| near.gap).fold(f64::INFINITY, f64::min);
+        assert!(list.is_empty() || deepest <= gap + slack, "deepest {deepest}, gap {gap}");
+        let motion = Motion::random(numbers);
+        let dual = found(pair, &motion.dual(0, first), &motion.dual(1, second), reach);
+        assert!(dual.iter().map(|(feature, _)| feature).eq(list.iter().map(|(feature, _)| feature)));
+
+        let mirrored = P::new(pair.first().mirrored(), pair.second().mirrored());
+        let image = |pose: &Pose<f64>| {
+            let [w, x, y, z] = pose.orientation.wxyz;
+            Pose { position: mirror(&pose.position), orientation: Orientation { wxyz: [w, x, -y, -z] } }
+        };
+        let mut images = found(&mirrored, &image(first), &image(second), reach);
+        assert_eq!(images.len(), list.len());
+        for (_, near) in &list {
+            let same = images.iter().position(|(_, other)| {
+                let (normal, arm) = (mirror(&other.normal), mirror(&other.arm));
+                (other.gap - near.gap).abs() < 1e-11
+                    && (normal - near.normal).norm() < 1e-9
+                    && (arm - near.arm).norm() < 1e-9
+            });
+            images.swap_remove(same.expect("the mirror has the same feature"));
+        }
+    }
+    let shift = numbers.vector() * 10_f64.powf(-2.0 + 2.0 * numbers.next());
+    let shifted = Pose { position: first.position + shift, ..*first };
+    let change = pair.gap(&shifted, second) - gap;
+    assert!(change.abs() < shift.norm() + 1e-12, "{change} by {}", shift.norm());
+}
+
+/// Features of solids `scale` times as large, far and near, are the same at that scale: no length is built in.
+pub fn scales<P: Pair>(count: usize, scaled: impl Fn(&P, f64) -> P) {
+    let mut numbers = Numbers::new();
+    for _ in 0..count {
+        let (pair, first, second) = random::<P>(&mut numbers);
+        let list = found(&pair, &first, &second, 0.3);
+        // Powers of two scale without rounding.
+        for scale in [2_f64.powi(-20), 2_f64.powi(20)] {
+            let at_scale = |pose: &Pose<f64>| Pose { position: pose.position * scale, ..*pose };
+            let other = found(&scaled(&pair, scale), &at_scale(&first), &at_scale(&second), 0.3 * scale);
+            assert_eq!(other.len(), list.len());
+            for ((feature, near), (other_feature, other)) in list.iter().zip(&other) {
+                assert_eq!(feature, other_feature);
+                assert!((other.gap / scale - near.gap).abs() < 1e-13);
+                assert!((other.normal - near.normal).norm() < 1e-12);
+                assert!((other.arm / scale - near.arm).norm() < 1e-12);
+            }
+        }
+    }
+}
+
+/// Features of solids along the same axes, with the first at the given places from the second, then both turned and
+/// shifted: all are finite, with unit normals. Returns the nearest in the frame of the second.
+pub fn degenerate<P: Pair>(pair: &P, places: &[Vector3<f64>]) -> Vec<Proximity<f64>> {
+    let at_origin = Pose { position: Vector3::zeros(), orientation: Orientation::identity() };
+    let mut numbers = Numbers::new();
+    places
+        .iter()
+        .map(|place| {
+            let first = Pose { position: *place, ..at_origin };
+            let gap = pair.gap(&first, &at_origin);
+            for _ in 0..20 {
+                let frame = numbers.pose();
+                let turned = Pose { position: frame.position + frame.orientation.to_world(place), ..frame };
+                let same = pair.gap(&turned, &frame);
+                assert!((same - gap).abs() < 1e-12, "{place:?}: {same} {gap}");
+                finite(pair, &turned, &frame, &mut numbers);
+            }
+            finite(pair, &first, &at_origin, &mut numbers);
+            pair.at(pair.nearest(&first, &at_origin), &first, &at_origin)
+        })
+        .collect()
+}
+
+fn finite<P: Pair>(pair: &P, first: &Pose<f64>, second: &Pose<f64>, numbers: &mut Numbers) {
+    let motion = Motion::random(numbers);
+    let (first, second) = (motion.dual(0, first), motion.dual(1, second));
+    let list = found(pair, &first, &second, f64::INFINITY);
+    assert!(!list.is_empty());
+    for (feature, near) in list {
+        let mut all = near.normal.iter().chain(near.arm.iter()).chain([&near.gap]);
+        assert!(all.all(|x| x.value.is_finite() && x.tangent.is_finite()), "{feature}: {near:?}");
+        assert!((near.normal.map(|x| x.value).norm() - 1.0).abs() < 1e-14);
+    }
+    let gap = pair.gap(&first, &second);
+    assert!(gap.value.is_finite() && gap.tangent.is_finite());
+}
+
+/// A solid over a plane, and their gap functions.
+pub trait OverPlane: Sized {
+    type First: Solid;
+    fn new(solid: Self::First) -> Self;
+    fn first(&self) -> &Self::First;
+    fn features<S: Scalar>(
+        &self,
+        pose: &Pose<S>,
+        plane: &Plane<S>,
+        reach: f64,
+        found: &mut impl FnMut(Feature, Proximity<S>),
+    );
+    fn at<S: Scalar>(&self, feature: Feature, pose: &Pose<S>, plane: &Plane<S>) -> Proximity<S>;
+    fn gap<S: Scalar>(&self, pose: &Pose<S>, plane: &Plane<S>) -> S;
+}
+
+/// Makes the type `OnPlane` of a solid from the functions of the file around the tests.
+macro_rules! plane_pair {
+    ($first:ty) => {
+        struct OnPlane($first);
+
+        impl poses::OverPlane for OnPlane {
+            type First = $first;
+            fn new(solid: $first) -> OnPlane {
+                OnPlane(solid)
+            }
+            fn first(&self) -> &$first {
+                &self.0
+            }
+            fn features<S: Scalar>(
+                &self,
+                pose: &Pose<S>,
+                plane: &Plane<S>,
+                reach: f64,
+                found: &mut impl FnMut(Feature, Proximity<S>),
+            ) {
+                features(&self.0, pose, plane, reach, found);
+            }
+            fn at<S: Scalar>(&self, feature: Feature, pose: &Pose<S>, plane: &Plane<S>) -> Proximity<S> {
+                at(feature, &self.0, pose, plane)
+            }
+            fn gap<S: Scalar>(&self, pose: &Pose<S>, plane: &Plane<S>) -> S {
+                gap(&self.0, pose, plane)
+            }
+        }
+    };
+}
+pub(super) use plane_pair;
+
+/// The plane that a body carries.
+fn carried<S: Scalar>(pose: &Pose<S>) -> Plane<S> {
+    Plane { origin: pose.position, normal: pose.orientation.to_world(&Vector3::z()) }
+}
+
+/// Random poses, half of them with the axis of the solid upright or tilted by little.
+fn over_plane<P: OverPlane>(numbers: &mut Numbers) -> (P, Pose<f64>, Pose<f64>) {
+    let (solid, mut pose, ground) = (P::First::random(numbers), numbers.pose(), numbers.pose());
+    if numbers.next() > 0.0 {
+        let (axis, normal) = (pose.orientation.to_world(&solid.axis()), carried(&ground).normal);
+        let upright = axis.cross(&normal).normalize() * axis.dot(&normal).acos();
+        let tilt = numbers.vector() * 10_f64.powf(-4.0 + 3.0 * numbers.next());
+        pose.orientation = pose.orientation.turned(&upright).turned(&tilt);
+    }
+    (P::new(solid), pose, ground)
+}
+
+/// Signed distance from a plane against the support function, and features within several reaches.
+pub fn above_plane<P: OverPlane>(count: usize, slack: f64) {
+    let mut numbers = Numbers::new();
+    for case in 0..count {
+        let (pair, pose, ground) = over_plane::<P>(&mut numbers);
+        let plane = carried(&ground);
+        let lowest = place(pair.first(), &pose, &-plane.normal) - plane.origin;
+        let expected = plane.normal.dot(&lowest) - pair.first().margin();
+        let gap = pair.gap(&pose, &plane);
+        assert!((gap - expected).abs() < 1e-12, "{gap} {expected}");
+        for reach in [f64::INFINITY, 0.3, 0.0, -0.1, gap + 1e-7, gap - 1e-7] {
+            let mut deepest = f64::INFINITY;
+            pair.features(&pose, &plane, reach, &mut |feature, near| {
+                deepest = deepest.min(near.gap);
+                assert!(near.gap < reach);
+                let again = pair.at(feature, &pose, &plane);
+                assert_eq!((again.gap, again.normal, again.arm), (near.gap, near.normal, near.arm));
+                let height = plane.normal.dot(&(pose.position + near.arm - plane.origin));
+                assert!((height - near.gap).abs() < 1e-12);
+                if reach < f64::INFINITY || case % 10 > 0 {
+                    return;
+                }
+                // The touching point belongs to the solid.
+                let point = pose.position + near.arm + near.normal * pair.first().margin();
+                let off = least_norm(&mut |direction| place(pair.first(), &pose, direction) - point).norm();
+                assert!(off < 1e-7, "{off} off");
+            });
+            assert_eq!(gap < reach, deepest < f64::INFINITY);
+            assert!(deepest == f64::INFINITY || deepest <= gap + slack);
+        }
+    }
+}
+
+fn without_tangents(near: &Proximity<Dual>) -> Proximity<f64> {
+    let value = |vector: &Vector3<Dual>| vector.map(|x| x.value);
+    Proximity { gap: near.gap.value, normal: value(&near.normal), arm: value(&near.arm) }
+}
+
+/// Rates of the gaps to a moving plane against the velocity of the touching points and against central differences.
+pub fn plane_rates<P: OverPlane>(count: usize) {
+    let mut numbers = Numbers::new();
+    for _ in 0..count {
+        let (pair, pose, ground) = over_plane::<P>(&mut numbers);
+        let motion = Motion::random(&mut numbers);
+        let (moving, plane) = (motion.dual(0, &pose), carried(&motion.dual(1, &ground)));
+        pair.features(&pose, &carried(&ground), f64::INFINITY, &mut |feature, near| {
+            let exact = pair.at(feature, &moving, &plane);
+            let expected = motion.parting(&without_tangents(&exact), &pose, &ground);
+            assert!((exact.gap.value - near.gap).abs() < 1e-12);
+            let rate = exact.gap.tangent;
+            assert!((rate - expected).abs() < 1e-11, "{rate} {expected}");
+            let after = |time: f64| {
+                let ground = carried(&motion.after(1, &ground, time));
+                pair.at(feature, &motion.after(0, &pose, time), &ground).gap
+            };
+            let difference = (after(1e-6) - after(-1e-6)) / 2e-6;
+            // The lowest point of a rim that is nearly flat runs around it, too fast for differences.
+            let axis = pose.orientation.to_world(&pair.first().axis());
+            if axis.cross(&near.normal).norm() > 0.05 {
+                assert!((difference - expected).abs() < 1e-7, "{difference} {expected}");
+            }
+        });
+        let gap = pair.gap(&moving, &plane);
+        assert!(gap.value.is_finite() && gap.tangent.is_finite());
+    }
+}
