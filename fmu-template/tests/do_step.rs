@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use contact_fmu::model::{Motion, Surface, SurfaceShape};
+use contact_fmu::model::{Motion, Other, Surface, SurfaceShape};
 
 #[test]
 fn a_ball_falls_and_bounces() {
@@ -153,11 +153,12 @@ fn an_inexact_contact_solution_is_a_warning_with_its_residual() {
             name: format!("slope {x}"),
             shape: SurfaceShape::Plane { normal: [x, 0.0, slope] },
             position: [0.0; 3],
+            orientation: [1.0, 0.0, 0.0, 0.0],
             motion: Motion::Fixed,
         })
         .to_vec();
     model.contacts.push(model.contacts[0].clone());
-    model.contacts[1].surface = 1;
+    model.contacts[1].other = Other::Surface(1);
     model.nodes[0].position = [0.0, 0.0, 0.2 / slope];
     model.nodes[0].velocity = [0.3, 0.2, -1.0];
     model.engine.max_iterations = 1;

@@ -4,7 +4,7 @@
 mod common;
 
 use common::*;
-use contact_fmu::model::{Coupling, Latency, Model, Surface, SurfaceShape};
+use contact_fmu::model::{Coupling, Latency, Model, Other, Surface, SurfaceShape};
 use contact_fmu::variables::{Causality, Kind};
 use std::ptr::null_mut;
 
@@ -650,7 +650,7 @@ fn an_inexact_contact_solution_is_a_warning() {
         .map(|x| Surface { shape: SurfaceShape::Plane { normal: [x, 0.0, slope] }, ..floor.clone() })
         .to_vec();
     model.contacts.push(model.contacts[0].clone());
-    model.contacts[1].surface = 1;
+    model.contacts[1].other = Other::Surface(1);
     model.nodes[0].position = [0.0, 0.0, 0.2 / slope];
     model.nodes[0].velocity = [0.3, 0.2, -1.0];
     (model.engine.max_iterations, model.engine.tolerance) = (1, 1e-300);

@@ -4,7 +4,7 @@
 
 use contact_fmu::model::{
     Contact, Coupling, Engine, Experiment, Frame, Friction, Kinetic, Latency, Link, Model, Motion, Node,
-    NodeShape, Rotation, Scheme, Solver, Surface, SurfaceShape, packed,
+    NodeShape, Other, Rotation, Scheme, Solver, Surface, SurfaceShape, packed,
 };
 use contact_fmu::variables::{self, Kind, Variable};
 pub use contact_fmu_runtime::abi::fmi2Status::{self, *};
@@ -49,12 +49,13 @@ pub fn bouncing_ball() -> Model {
             name: "floor".to_owned(),
             shape: SurfaceShape::Plane { normal: [0.0, 0.0, 1.0] },
             position: [0.0; 3],
+            orientation: [1.0, 0.0, 0.0, 0.0],
             motion: Motion::Fixed,
         }],
         contacts: vec![Contact {
             name: "ball_floor".to_owned(),
             node: 0,
-            surface: 0,
+            other: Other::Surface(0),
             restitution: 0.8,
             mu: 0.3,
             friction: Friction::Cone,
@@ -136,6 +137,7 @@ pub fn all_couplings() -> Model {
         name: name.to_owned(),
         shape: SurfaceShape::Plane { normal },
         position,
+        orientation: [1.0, 0.0, 0.0, 0.0],
         motion: Motion::Input(frame),
     };
     let tilted = Frame { rotation: Rotation { inertia: [0.5, 0.6, 0.7], ..level }, ..frame };
@@ -150,7 +152,7 @@ pub fn all_couplings() -> Model {
         .into_iter()
         .map(|(node, surface)| {
             let name = format!("{}_{}", model.nodes[node].name, model.surfaces[surface].name);
-            Contact { name, node, surface, ..contact.clone() }
+            Contact { name, node, other: Other::Surface(surface), ..contact.clone() }
         })
         .collect();
     model
