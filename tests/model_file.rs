@@ -936,7 +936,7 @@ fn planned_keys_and_values() {
             8,
             "shape.hull.file = \"a.obj\"",
             "hull",
-            "supported keys: `sphere`, `disc`, `box`, `points`"
+            "supported keys: `sphere`, `disc`, `box`, `capsule`, `cylinder`, `points`"
         )
     );
 }
@@ -1566,9 +1566,10 @@ fn contacts_of_two_nodes_or_two_surfaces() {
     let text = error(&contact("ball", "cube").replace("shape.sphere.radius = 0.1", ""));
     assert!(text.starts_with("error: `ball` and `cube` can never touch: both are points\n"), "{text}");
     let disc = "shape.disc.radius = 0.1\ninertia = [1, 1, 1]";
-    let text = error(&contact("ball", "cube").replace("shape.sphere.radius = 0.1", disc));
+    let discs = contact("ball", "cube").replace("shape.sphere.radius = 0.1", disc);
+    let text = error(&discs.replace("position = [0, 0, 2]", &format!("position = [0, 0, 2]\n{disc}")));
     assert!(
-        text.starts_with("error: this version knows no contact of `ball` (disc) and `cube` (point)\n"),
+        text.starts_with("error: this version knows no contact of `ball` (disc) and `cube` (disc)\n"),
         "{text}"
     );
     let text = error(&format!("{MINIMAL}{more}[[contact]]\nbetween = [\"wall\", \"floor\"]\n"));
@@ -1720,6 +1721,8 @@ fn assert_documented(schema: &serde_json::Value, path: &str) {
             "sphere",
             "disc",
             "plane",
+            "capsule",
+            "cylinder",
             "cone",
             "facets",
             "box",

@@ -36,6 +36,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 /// Uses of functions that are not exact, outside of tests and comments.
 fn uses(source: &str) -> Vec<String> {
     let own = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let own = own.split("#![cfg(test)]").next().unwrap_or_default();
     let mut found = Vec::new();
     for line in own.lines() {
         let code = line.split("//").next().unwrap_or_default();

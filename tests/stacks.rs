@@ -9,50 +9,6 @@ use nalgebra::Vector3;
 
 const GRAVITY: f64 = 9.81;
 
-/// Boxes of one size on one another, each turned a little about the vertical.
-fn stack(count: usize, mu: f64, twist: f64) -> Simulation {
-    let half = [0.1, 0.12, 0.05];
-    let mut scene = Scene::new(GRAVITY).with_step(1e-2);
-    let floor = scene.plane([0.0, 0.0, 1.0]);
-    let boxes: Vec<usize> =
-        (0..count).map(|level| scene.solid_box(1.0, half, [0.0, 0.0, 0.05 + 0.1 * level as f64])).collect();
-    scene.contact(boxes[0], floor, 0.0, mu);
-    for level in 1..count {
-        let below = scene.surface_of(boxes[level - 1]);
-        scene.contact(boxes[level], below, 0.0, mu);
-    }
-    let mut run = scene.build();
-    for (level, &node) in boxes.iter().enumerate() {
-        run.rotation(node).orientation =
-            contact_fmu::engine::Orientation::from_turn(&(Vector3::z() * (twist * level as f64)));
-    }
-    run
-}
-
-#[test]
-fn three_boxes_stand_for_a_minute() {
-    for (count, twist) in [(2, 0.0), (2, 0.1), (3, 0.0), (3, 0.1)] {
-        let mut run = stack(count, 0.5, twist);
-        let start = run.state.clone();
-        let mut drift = 0.0_f64;
-        let mut worst = 0.0_f64;
-        for _ in 0..6000 {
-            run.advance(1e-2);
-            worst = worst.max(run.state.step.residual);
-            for (node, before) in run.state.nodes.iter().zip(&start.nodes) {
-                drift = drift.max((node.position - before.position).norm());
-            }
-        }
-        println!("count {count} twist {twist}: residual {worst:e}, drift {drift:e}");
-        assert!(drift < 1e-6, "twist {twist}: {drift:e} m");
-        let load: Vec<f64> = run.state.contacts.iter().map(|contact| contact.normal_impulse / 1e-2).collect();
-        for (level, load) in load.iter().enumerate() {
-            let weight = GRAVITY * (count - level) as f64;
-            assert!((load - weight).abs() < 1e-6 * weight, "level {level}: {load} N");
-        }
-    }
-}
-
 #[test]
 fn boxes_that_collide_keep_momentum() {
     for (turn, offset) in

@@ -7,10 +7,8 @@ use std::ops::Range;
 use toml::de::{DeArray, DeTable, DeValue};
 
 /// Keys and values of the model file that are planned but not in this version, by the table or key they belong to.
-const PLANNED: &[(&str, &[&str])] = &[
-    ("[[node]].shape", &["capsule", "hull"]),
-    ("[[surface]].shape", &["sphere", "box", "cylinder", "heightfield", "mesh"]),
-];
+const PLANNED: &[(&str, &[&str])] =
+    &[("[[node]].shape", &["hull"]), ("[[surface]].shape", &["heightfield", "mesh"])];
 
 /// Everything in the file that the schema does not allow.
 pub(super) fn check(file: &DeTable, schema: &Value) -> Vec<Problem> {

@@ -14,12 +14,12 @@ pub mod capsule_plane;
 pub mod cylinder_plane;
 pub mod disc_plane;
 pub mod point_plane;
-#[cfg(test)]
 mod poses;
 pub mod rim_plane;
 pub mod solids;
 pub mod sphere_plane;
 
+use super::elementary::hypot;
 use super::rotation::Orientation;
 use super::scalar::Scalar;
 use nalgebra::Vector3;
@@ -55,7 +55,7 @@ impl Solid {
             Solid::Ball(ball) => ball.radius,
             Solid::Box(cuboid) => cuboid.half.norm(),
             Solid::Capsule(capsule) => capsule.half_axis.norm() + capsule.radius,
-            Solid::Cylinder(cylinder) => cylinder.half_axis.norm().hypot(cylinder.radius),
+            Solid::Cylinder(cylinder) => hypot(cylinder.half_axis.norm(), cylinder.radius),
             Solid::Disc(disc) => disc.radius,
         }
     }

@@ -4,6 +4,8 @@
 //! apart are measured by the algorithm of [Gilbert, Johnson, Keerthi 1988], with the point of least norm of a simplex
 //! by trying all its faces. Where they overlap, the signed distance is the largest separation over all directions.
 
+#![cfg(test)]
+
 use super::solids::{Ball, Capsule, Cuboid, Cylinder, Disc, Feature};
 use super::{Plane, Pose, Proximity};
 use crate::engine::rotation::Orientation;

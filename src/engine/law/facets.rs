@@ -51,7 +51,7 @@ impl<S: Scalar> Facets<S> {
     pub fn reach(&self, polygon: Polygon) -> S {
         match polygon {
             Polygon::Inner => self.mu,
-            Polygon::Outer => self.mu / S::from((std::f64::consts::PI / self.count as f64).cos()),
+            Polygon::Outer => self.mu / S::from(cos(std::f64::consts::PI / self.count as f64)),
         }
     }
 

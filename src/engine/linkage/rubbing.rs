@@ -26,6 +26,8 @@ pub struct Rubbing<S> {
     pub slides: bool,
     /// Largest friction impulse.
     pub bound: S,
+    /// The bound of the pass before, and by how much its solution asked for another.
+    pub tried: Option<(f64, f64)>,
     /// Friction impulse on the second end.
     pub impulse: [S; 2],
     /// Normal impulse of either virtual contact.

@@ -2,7 +2,7 @@
 //!
 //! A joint that rubs is one more contact of the problem. Its normal row holds nothing but the radius of the disc within
 //! which friction is; the others see sliding around and along the axis. The radius is that of the joint's own impulses,
-//! by fixed-point passes that start from the last interval. The static coefficient counts while the joint neither starts
+//! by fixed-point passes that start from the last interval, with secants. The static coefficient counts while the joint neither starts
 //! nor ends the interval faster than its threshold.
 
 use super::{IslandStep, STILL, WITHIN_BOUNDS, linked};
@@ -53,6 +53,7 @@ pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
             after: before,
             slides,
             bound: (state.loads[0] + state.loads[1]) * dt * S::from(mu),
+            tried: None,
             impulse: state.friction.map(|force| force * dt),
             normals: state.loads.map(|load| load * dt),
         };
@@ -187,14 +188,27 @@ fn revise_joint<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize, place: 
     let bearing = law::bearing(friction, mu, &rubbing.axis, &wrench, rubbing.impulse, around);
     let scale = step.workspace.scales[step.workspace.active.len() + place].value();
     let rubbing = &mut step.workspace.linkages[index].rubbing[place];
-    let change = (bearing.bound - rubbing.bound).value().abs();
+    let wanted = bearing.bound - rubbing.bound;
+    let change = wanted.value().abs();
     let least = bearing.bound.value().min(rubbing.bound.value());
     let holds = speed(&rubbing.impulse).value() < least * WITHIN_BOUNDS;
-    rubbing.bound = bearing.bound;
+    let (tried, bound) = (rubbing.tried, rubbing.bound.value());
+    rubbing.tried = Some((bound, wanted.value()));
+    rubbing.bound += wanted * S::from(reach(tried, bound, wanted.value()));
     rubbing.normals = bearing.normals;
     let moves = rubbing.before.iter().chain(&rubbing.free).fold(0.0_f64, |most, v| v.value().abs().max(most));
     let round_off = f64::EPSILON * (moves + friction.threshold) * scale * scale;
     if holds || change <= round_off { 0.0 } else { change / bearing.bound.value().abs().max(change) }
+}
+
+/// How much of the wanted change of a bound to make: all of it at first, then that of the secant through the last two
+/// passes, because contacts that share the load let bounds creep or alternate.
+fn reach(tried: Option<(f64, f64)>, bound: f64, wanted: f64) -> f64 {
+    /// Least slope of the wanted change over the bound that is trusted, and so the largest reach is one over it.
+    const LEAST_SLOPE: f64 = 0.05;
+    let Some((last_bound, last_wanted)) = tried else { return 1.0 };
+    let slope = (last_wanted - wanted) / (bound - last_bound);
+    if slope.is_finite() && slope > LEAST_SLOPE { 1.0 / slope } else { 1.0 }
 }
 
 /// The part of friction that is around the axis: as it is, or as sliding asks for where there is none yet.

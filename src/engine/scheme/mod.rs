@@ -933,7 +933,7 @@ impl<S: Solvable> IslandStep<'_, S> {
     fn bending_speed(&self, touch: &Touch<S>) -> f64 {
         let along = length(&(touch.velocity(self.state) - touch.normal * touch.normal_velocity)).value();
         let bend = self.system.bend(touch.sides());
-        self.length * self.length * bend * bend * along.powi(3)
+        self.length * self.length * bend * bend * along * along * along
     }
 
     /// Speed with which a compliant contact bends within one step under the load that it takes.

@@ -221,7 +221,7 @@ fn turning(node: &Node) -> f64 {
         NodeShape::Disc { radius, .. } => *radius,
         NodeShape::Box { size } => 0.5 * norm(size),
         NodeShape::Capsule { radius, half_axis } => norm(half_axis) + radius,
-        NodeShape::Cylinder { radius, half_axis } => norm(half_axis).hypot(*radius),
+        NodeShape::Cylinder { radius, half_axis } => norm(half_axis) + radius,
         NodeShape::Points { points } => points.iter().map(norm).fold(0.0, f64::max),
     };
     node.rotation.map_or(0.0, |rotation| {

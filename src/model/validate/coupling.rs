@@ -109,7 +109,7 @@ impl Validator<'_> {
         let Some(MotionName::Input) = given(&entry.motion) else {
             if matches!(entry.shape, SurfaceShapeEntry::Plane { .. }) {
                 let turned = key("orientation", &entry.orientation);
-                self.meaningless([turned], "a plane with motion = \"fixed\"", "motion = \"input\"");
+                self.meaningless([turned], "motion = \"fixed\"", "motion = \"input\"");
             }
             let keys = [
                 key("mass", &entry.mass),
