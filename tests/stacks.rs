@@ -9,6 +9,45 @@ use nalgebra::Vector3;
 
 const GRAVITY: f64 = 9.81;
 
+/// Boxes of one size on one another, each turned a little about the vertical.
+fn stack(count: usize, mu: f64, twist: f64) -> Simulation {
+    let half = [0.1, 0.12, 0.05];
+    let mut scene = Scene::new(GRAVITY).with_step(1e-2);
+    let floor = scene.plane([0.0, 0.0, 1.0]);
+    let boxes: Vec<usize> =
+        (0..count).map(|level| scene.solid_box(1.0, half, [0.0, 0.0, 0.05 + 0.1 * level as f64])).collect();
+    scene.contact(boxes[0], floor, 0.0, mu);
+    for level in 1..count {
+        let below = scene.surface_of(boxes[level - 1]);
+        scene.contact(boxes[level], below, 0.0, mu);
+    }
+    let mut run = scene.build();
+    for (level, &node) in boxes.iter().enumerate() {
+        run.rotation(node).orientation =
+            contact_fmu::engine::Orientation::from_turn(&(Vector3::z() * (twist * level as f64)));
+    }
+    run
+}
+
+#[test]
+fn boxes_on_boxes_stand() {
+    for (count, twist, steps) in [(2, 0.0, 1000), (3, 0.1, 100), (5, 0.1, 40)] {
+        let mut run = stack(count, 0.5, twist);
+        let start = run.state.clone();
+        for _ in 0..steps {
+            run.advance(1e-2);
+            for (node, before) in run.state.nodes.iter().zip(&start.nodes) {
+                let drift = (node.position - before.position).norm();
+                assert!(drift < 1e-9, "{count} boxes, twist {twist}: {drift:e} m");
+            }
+            for (level, contact) in run.state.contacts.iter().enumerate() {
+                let (load, weight) = (contact.normal_impulse / 1e-2, GRAVITY * (count - level) as f64);
+                assert!((load - weight).abs() < 1e-6 * weight, "{count} boxes, level {level}: {load} N");
+            }
+        }
+    }
+}
+
 #[test]
 fn boxes_that_collide_keep_momentum() {
     for (turn, offset) in

@@ -6,9 +6,15 @@ use crate::engine::solver::Solvable;
 
 /// Advances the island by `dt`.
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
-    step.look();
     // Positions that a master gives, or that joints hold, carry round-off, and what rests may not fall for it.
-    activate(step, dt, !step.island.couplings.is_empty() || step.is_jointed());
+    let rounded = !step.island.couplings.is_empty() || step.is_jointed();
+    capture(step, dt, rounded);
+}
+
+/// The same with gaps that are `rounded` or not.
+pub fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rounded: bool) {
+    step.look();
+    activate(step, dt, rounded);
     step.propose_impact(dt);
     step.accept(dt);
     step.record_modes();

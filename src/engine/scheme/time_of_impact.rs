@@ -57,7 +57,8 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, mut remaining: S) {
         }
         remaining -= interval;
     }
-    moreau_jean::run(step, remaining);
+    // Contacts were left closed to round-off.
+    moreau_jean::capture(step, remaining, true);
 }
 
 /// Proposes velocities up to the next event, or to the end of the step where there is none. Returns the length of
