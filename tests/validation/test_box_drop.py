@@ -91,7 +91,7 @@ def test_box_rests_on_a_slope(models, order, auto):  # noqa: F811
     up = np.array([np.sin(slope), 0.0, np.cos(slope)])
     turned = [np.cos(slope / 2), 0.0, np.sin(slope / 2), 0.0]
     body = RigidBody(1.0, INERTIA, 0.1 * up, [0.0] * 3, turned, [0.0] * 3, [0.0, 0.0, -G], parts=1)
-    x, z, angle, wrenches, latency, warnings = simulate(models, body, order, auto, 4.0, up, 0.0, 0.5)
+    x, z, angle, wrenches, latency, warnings = simulate(models, body, order, auto, 10.0, up, 0.0, 0.5)
     drift = np.hypot(x - x[0], z - z[0]).max()
     forces = np.abs(wrenches[1000:] - [0.0, 0.0, G, 0.0, 0.0, 0.0]).max()
     print("slope", order, auto, "drift", drift, "turn", np.abs(angle + slope).max(), "force", forces, latency, warnings)

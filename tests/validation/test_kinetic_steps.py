@@ -8,12 +8,11 @@ from kinetic_cases import LATENCY, ORDERS, Options, ball, chain, energy_gain, im
 both_orders = pytest.mark.parametrize("order", ORDERS)
 both_latencies = pytest.mark.parametrize("auto", [False, True], ids=["given", "auto"])
 
-# In short steps until a few impacts are over.
 CASES = {
     "ball": lambda fmus, options: ball(fmus, options, stop=4.5 if options.step > 1e-4 else 2.0),
-    "soft oscillator": lambda fmus, options: oscillator(fmus, options, 1e3, stop=2.0 if options.step > 1e-4 else 1.0),
-    "stiff oscillator": lambda fmus, options: oscillator(fmus, options, 1e4, stop=2.0 if options.step > 1e-4 else 1.0),
-    "chain": lambda fmus, options: chain(fmus, options, stop=2.6 if options.step > 1e-4 else 0.5),
+    "soft oscillator": lambda fmus, options: oscillator(fmus, options, 1e3),
+    "stiff oscillator": lambda fmus, options: oscillator(fmus, options, 1e4),
+    "chain": chain,
 }
 
 

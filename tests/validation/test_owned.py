@@ -47,7 +47,7 @@ def test_no_gain_without_a_warning(fmus, order, stiffness, step):
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("step", [1e-2, 1e-3, 1e-4])
 def test_no_gain_of_a_chain_without_a_warning(fmus, order, step):
-    result = chain(fmus, order, step, stop=0.3 if step == 1e-4 else 2.6)
+    result = chain(fmus, order, step)
     check(result, step)
     if step == 1e-4:
         assert (result.energies / result.energies[0]).max() < 1.002
@@ -113,7 +113,7 @@ def test_harmless_forces(fmus, name, step):
     push = [slave.references[f"node.f_ext[{axis}]"] for axis in (1, 2, 3)]
     hits = 0
     seen = [slave.references[name] for name in ("node.r[3]", "node.v[3]", "node_floor.impulse")]
-    for k in range(round(4.0 / step)):
+    for k in range(round(5.0 / step)):
         r, v, impulse = slave.getReal(seen)
         hits += impulse > 1.0
         slave.setReal(push, [float(f) for f in HARMLESS[name](k * step, r, v, k)])

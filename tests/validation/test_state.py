@@ -8,8 +8,7 @@ from pathlib import Path
 from masters import real_outputs, slave
 
 STEP = 1e-3
-# What a state leaves out shows in the first steps.
-AHEAD = 100
+AHEAD = 300
 
 
 def hexadecimal(rows):
