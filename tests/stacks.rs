@@ -3,8 +3,8 @@
 mod bodies;
 
 use bodies::{Scene, Simulation, compare};
-use contact_fmu::engine::NodeShape;
 use contact_fmu::engine::geometry::solids::{Capsule, Cylinder};
+use contact_fmu::engine::{NodeShape, Orientation, mechanical_energy};
 use nalgebra::Vector3;
 
 const GRAVITY: f64 = 9.81;
@@ -23,8 +23,7 @@ fn stack(count: usize, mu: f64, twist: f64) -> Simulation {
     }
     let mut run = scene.build();
     for (level, &node) in boxes.iter().enumerate() {
-        run.rotation(node).orientation =
-            contact_fmu::engine::Orientation::from_turn(&(Vector3::z() * (twist * level as f64)));
+        run.rotation(node).orientation = Orientation::from_turn(&(Vector3::z() * (twist * level as f64)));
     }
     run
 }
@@ -51,7 +50,7 @@ fn boxes_on_boxes_stand() {
 #[test]
 fn boxes_that_collide_keep_momentum() {
     for (turn, offset) in
-        [([0.3, 0.2, 0.1], 0.05), ([0.0, 0.0, 0.7853981633974483], 0.0), ([0.0, 0.0, 0.0], 0.02)]
+        [([0.3, 0.2, 0.1], 0.05), ([0.0, 0.0, std::f64::consts::FRAC_PI_4], 0.0), ([0.0, 0.0, 0.0], 0.02)]
     {
         let mut scene = Scene::new(0.0);
         let one = scene.solid_box(1.0, [0.2, 0.1, 0.15], [0.0, 0.0, 0.0]);
@@ -60,7 +59,7 @@ fn boxes_that_collide_keep_momentum() {
         scene.contact(one, surface, 0.6, 0.3);
         let mut run = scene.build();
         run.state.nodes[one].velocity = Vector3::new(2.0, 0.0, 0.0);
-        run.rotation(one).orientation = contact_fmu::engine::Orientation::from_turn(&Vector3::from(turn));
+        run.rotation(one).orientation = Orientation::from_turn(&Vector3::from(turn));
         run.rotation(one).angular_velocity = Vector3::new(0.5, 1.0, 0.0);
         let (momentum, angular) = run.momenta();
         let mut energy = kinetic(&run);
@@ -78,7 +77,7 @@ fn boxes_that_collide_keep_momentum() {
 }
 
 fn kinetic(run: &Simulation) -> f64 {
-    contact_fmu::engine::mechanical_energy(&run.system, &run.state)
+    mechanical_energy(&run.system, &run.state)
 }
 
 /// A capsule that lies on a plane and rolls down without slipping: `a = g sin / (1 + I / (m R^2))`.
@@ -127,7 +126,7 @@ fn derivatives_of_boxes_that_collide_agree_with_differences() {
     scene.contact(one, surface, 0.6, 0.3);
     let mut run = scene.build();
     run.state.nodes[one].velocity = Vector3::new(2.0, 0.1, 0.0);
-    run.rotation(one).orientation = contact_fmu::engine::Orientation::from_turn(&Vector3::new(0.3, 0.2, 0.1));
+    run.rotation(one).orientation = Orientation::from_turn(&Vector3::new(0.3, 0.2, 0.1));
     run.advance_to_the_hit(1e-3);
     compare(&run, 1e-3, false);
 }
