@@ -2,8 +2,8 @@
 //!
 //! A joint that rubs is one more contact of the problem. Its normal row holds nothing but the radius of the disc within
 //! which friction is; the others see sliding around and along the axis. The radius is that of the joint's own impulses,
-//! by fixed-point passes that start from the last interval, with secants. The static coefficient counts while the joint neither starts
-//! nor ends the interval faster than its threshold.
+//! by fixed-point passes that start from the last interval, and secants where contacts make these slow. The static
+//! coefficient counts while the joint neither starts nor ends the interval faster than its threshold.
 
 use super::{IslandStep, STILL, WITHIN_BOUNDS, linked};
 use crate::engine::law::coulomb_cone;
@@ -17,6 +17,8 @@ use nalgebra::Vector3;
 /// Passes at most, and at least: tangents settle after values.
 const PASSES: u32 = 50;
 const LEAST_PASSES: u32 = 4;
+/// Passes that take bounds as they come; most joints have settled then.
+const PLAIN_PASSES: u32 = 10;
 /// Relative change of a bound that counts as settled.
 const SETTLED: f64 = 1e-12;
 /// Ends of sliding that are closer to an end of the interval than this part of it are not worth a cut.
@@ -140,7 +142,7 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bo
     let mut again = pass + 1 < LEAST_PASSES;
     let mut unsettled = 0.0_f64;
     for place in 0..step.workspace.linkages[index].rubbing.len() {
-        let change = revise_joint(step, index, place);
+        let change = revise_joint(step, index, place, pass);
         let rubbing = &mut step.workspace.linkages[index].rubbing[place];
         let joint = &step.system.ties.joints[step.system.linkages[index].joints[rubbing.joint]];
         let threshold = joint.rubs().map_or(0.0, |friction| friction.threshold);
@@ -173,7 +175,7 @@ fn read<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) {
 }
 
 /// The bound of a joint under its present load. Returns the relative change, zero where friction is within either.
-fn revise_joint<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize, place: usize) -> f64 {
+fn revise_joint<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize, place: usize, pass: u32) -> f64 {
     let linkage = &step.system.linkages[index];
     let rubbing = step.workspace.linkages[index].rubbing[place];
     let joint = &step.system.ties.joints[linkage.joints[rubbing.joint]];
@@ -187,6 +189,8 @@ fn revise_joint<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize, place: 
     };
     let bearing = law::bearing(friction, mu, &rubbing.axis, &wrench, rubbing.impulse, around);
     let scale = step.workspace.scales[step.workspace.active.len() + place].value();
+    // Alone, joints that are about to stick find the state without gain by plain passes only.
+    let is_plain = pass < PLAIN_PASSES || step.workspace.active.is_empty();
     let rubbing = &mut step.workspace.linkages[index].rubbing[place];
     let wanted = bearing.bound - rubbing.bound;
     let change = wanted.value().abs();
@@ -194,15 +198,19 @@ fn revise_joint<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize, place: 
     let holds = speed(&rubbing.impulse).value() < least * WITHIN_BOUNDS;
     let (tried, bound) = (rubbing.tried, rubbing.bound.value());
     rubbing.tried = Some((bound, wanted.value()));
-    rubbing.bound += wanted * S::from(reach(tried, bound, wanted.value()));
+    if is_plain {
+        rubbing.bound = bearing.bound;
+    } else {
+        rubbing.bound += wanted * S::from(reach(tried, bound, wanted.value()));
+    }
     rubbing.normals = bearing.normals;
     let moves = rubbing.before.iter().chain(&rubbing.free).fold(0.0_f64, |most, v| v.value().abs().max(most));
     let round_off = f64::EPSILON * (moves + friction.threshold) * scale * scale;
     if holds || change <= round_off { 0.0 } else { change / bearing.bound.value().abs().max(change) }
 }
 
-/// How much of the wanted change of a bound to make: all of it at first, then that of the secant through the last two
-/// passes, because contacts that share the load let bounds creep or alternate.
+/// How much of the wanted change of a bound to make: that of the secant through the last two passes, because contacts that
+/// share the load let bounds creep or alternate.
 fn reach(tried: Option<(f64, f64)>, bound: f64, wanted: f64) -> f64 {
     /// Least slope of the wanted change over the bound that is trusted, and so the largest reach is one over it.
     const LEAST_SLOPE: f64 = 0.05;
