@@ -437,8 +437,7 @@ fn next_touch<S: Solvable>(step: &IslandStep<'_, S>, presses: &[Press<S>], dt: S
 /// Books what the contacts did over `dt`.
 fn settle<S: Solvable>(step: &mut IslandStep<'_, S>, presses: &[Press<S>], dt: S) {
     for &contact in &step.island.continuous {
-        let record = &mut step.state.contacts[contact];
-        (record.mode, record.slip) = (ContactMode::Open, S::zero());
+        step.state.contacts[contact].open_up();
     }
     for press in presses.iter().filter(|press| press.touching) {
         let mut end = press.touch;

@@ -66,6 +66,17 @@ impl Shapes<'_> {
         }
     }
 
+    /// What to say of a pair without a gap function.
+    fn unknown(&self, first: Named, second: Named) -> String {
+        format!(
+            "this version knows no contact of `{}` ({}) and `{}` ({})",
+            self.name(first),
+            self.kind(first),
+            self.name(second),
+            self.kind(second)
+        )
+    }
+
     /// Whether a pair touches with features that follow from where its shapes are.
     fn meets_with_features(&self, (node, other): Pair) -> bool {
         let surface = match other {
@@ -246,13 +257,7 @@ impl<'a> Validator<'a> {
                     "give one of them a shape with a volume, such as shape.sphere.radius",
                 ),
                 Meeting::Unknown => (
-                    format!(
-                        "this version knows no contact of `{}` ({}) and `{}` ({})",
-                        names[0],
-                        shapes.kind(first),
-                        names[1],
-                        shapes.kind(second)
-                    ),
+                    shapes.unknown(first, second),
                     "spheres and points touch every shape, every shape touches planes and spheres, boxes and capsules one another",
                 ),
             },
@@ -286,14 +291,7 @@ impl<'a> Validator<'a> {
                 Meeting::Possible(pair) => pairs.push(pair),
                 Meeting::Never => continue,
                 Meeting::Unknown => {
-                    let (node, other) = (Named::Node(node), other);
-                    let message = format!(
-                        "this version knows no contact of `{}` ({}) and `{}` ({})",
-                        shapes.name(node),
-                        shapes.kind(node),
-                        shapes.name(other),
-                        shapes.kind(other)
-                    );
+                    let message = shapes.unknown(Named::Node(node), other);
                     self.problems.push(
                         Problem::at(entry.between.span(), message)
                             .hint("name the pairs that can touch instead of \"*\""),
