@@ -92,6 +92,11 @@ impl Complementarity for BoxedProblem {
     fn natural_residual(&self, z: &[f64]) -> f64 {
         residual_linear::boxed(self, z)
     }
+
+    #[inline(always)]
+    fn natural_residual_of<const N: usize>(&self, z: &[f64; N]) -> f64 {
+        residual_linear::boxed_of(self, z)
+    }
 }
 
 #[cfg(test)]

@@ -33,15 +33,36 @@ pub fn lcp_of<const N: usize>(problem: &LcpProblem, z: &[f64; N]) -> f64 {
 #[inline]
 pub fn boxed(problem: &BoxedProblem, z: &[f64]) -> f64 {
     relative(&problem.m, &problem.q, z, |row, z, w| {
-        let (step, lower, upper) = (z - w, problem.lower[row], problem.upper[row]);
-        if step < lower {
-            z - lower
-        } else if step > upper {
-            z - upper
-        } else {
-            w
-        }
+        boxed_distance(problem.lower[row], problem.upper[row], z, w)
     })
+}
+
+#[inline(always)]
+fn boxed_distance(lower: f64, upper: f64, z: f64, w: f64) -> f64 {
+    let step = z - w;
+    if step < lower {
+        z - lower
+    } else if step > upper {
+        z - upper
+    } else {
+        w
+    }
+}
+
+/// The same for a problem of `N` rows, without a call or a loop.
+#[inline(always)]
+pub fn boxed_of<const N: usize>(problem: &BoxedProblem, z: &[f64; N]) -> f64 {
+    let BoxedProblem { m, q, lower, upper } = problem;
+    let (Some(q_of), Some(lower), Some(upper)) =
+        (q.first_chunk::<N>(), lower.first_chunk::<N>(), upper.first_chunk::<N>())
+    else {
+        return boxed(problem, z);
+    };
+    if q.len() != N || N < 2 {
+        return boxed(problem, z);
+    }
+    let distance = |row: usize, z: f64, w: f64| boxed_distance(lower[row], upper[row], z, w);
+    sums(m, q_of, z, &distance).relative().unwrap_or_else(|| relative_at_the_edge(m, q, z, distance))
 }
 
 /// Rounding of `M z`, relative to `q`, below which the residual is taken as computed.

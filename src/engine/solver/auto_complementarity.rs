@@ -1,14 +1,14 @@
 //! The default for LCP and boxed problems: chosen by problem, with fallbacks in a fixed order.
 //!
 //! One row, or rows that do not depend on those before, have a closed form; LCPs of up to four rows are tried in one pass over the
-//! rows, then by Cramer's rule. Larger problems are split into islands that share no entry of `M`. Each goes through:
+//! rows, then by Cramer's rule, boxed ones of three rows by Cramer's rule at once. Larger problems are split into islands that share no entry of `M`. Each goes through:
 //! elimination (some sizes), principal pivoting row by row (up to some size), block principal pivoting, Lemke, Newton
 //! from several starts, projected Gauss-Seidel, enumeration. The first answer within tolerance is taken, otherwise the
 //! best.
 
 use super::complementarity::{LcpScratch, LcpSettings, LcpSolver, Stop, clamp, judge, solve_by_name};
 use super::report::{Report, Status};
-use super::{elimination, principal, tiny};
+use super::{boxed_three, elimination, principal, tiny};
 use crate::engine::problem::boxed::BoxedProblem;
 use crate::engine::problem::complementarity::Complementarity;
 
@@ -83,6 +83,10 @@ fn solve_many<P: Complementarity>(
         {
             return report;
         }
+    } else if problem.size() == 3
+        && let Some(report) = boxed_three::solve(problem, z, settings)
+    {
+        return report;
     }
     if problem.size() <= ONE_ISLAND {
         solve_connected(problem, z, settings, scratch)

@@ -7,6 +7,7 @@
 mod alart_curnier;
 mod auto;
 mod auto_complementarity;
+mod boxed_three;
 mod complementarity;
 mod component;
 mod dense;
