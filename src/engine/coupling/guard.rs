@@ -12,41 +12,72 @@ use serde::{Deserialize, Serialize};
 pub struct Ledger<S: Scalar> {
     /// Work that the contact should do in the last two windows, newest first.
     pub due: [S; 2],
-    /// Surplus while an impulse is not fully delivered.
-    pending: S,
-    /// Settlements to come that do not count, because the coupling was just learned anew.
+    /// Work done, and work that was due, while an impulse is not fully delivered.
+    done: S,
+    owed: S,
+    /// Settlements to come that are taken together, and count only if large, because the coupling was just learned anew.
     void: u8,
 }
+
+/// Part of the body's kinetic energy above which a surplus is no error of what was just learned.
+const LARGE: f64 = 0.05;
 
 impl<S: Scalar> Ledger<S> {
     /// Nothing done, nothing due.
     pub fn new() -> Ledger<S> {
-        Ledger { due: [S::zero(); 2], pending: S::zero(), void: 0 }
+        Ledger { due: [S::zero(); 2], done: S::zero(), owed: S::zero(), void: 0 }
     }
 
     /// The same over another scalar type.
     pub fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> Ledger<T> {
-        Ledger { due: self.due.map(convert), pending: convert(self.pending), void: self.void }
+        Ledger {
+            due: self.due.map(convert),
+            done: convert(self.done),
+            owed: convert(self.owed),
+            void: self.void,
+        }
     }
 
-    /// Leaves settlements out until `windows` of them have come and gone.
+    /// Takes the next `windows` settlements together, and leaves them out unless they are large.
     pub fn void(&mut self, windows: u8) {
         self.void = windows;
     }
 
-    /// Books the work done in a window. With nothing left to deliver, adds the surplus to the excess.
-    pub fn book(&mut self, done: S, latency: u8, settled: bool, excess: &mut S) {
-        self.pending += done - self.due[usize::from(latency)];
+    /// What is due was found with a mass that turned out to be another by `factor`.
+    pub fn rescale(&mut self, factor: S) {
+        self.due = self.due.map(|work| work * factor);
+        self.owed *= factor;
+    }
+
+    /// Books the work done in a window by a body with the given kinetic energy. With nothing left to deliver, adds the
+    /// surplus to the excess.
+    pub fn book(
+        &mut self,
+        done: S,
+        kinetic_energy: impl Fn() -> f64,
+        latency: u8,
+        settled: bool,
+        excess: &mut S,
+    ) {
+        self.done += done;
+        self.owed += self.due[usize::from(latency)];
         if !settled {
             return;
         }
-        if self.void > 0 {
+        let surplus = self.done - self.owed;
+        if self.void == 0 {
+            *excess += surplus;
+        } else {
             self.void -= 1;
             *excess = S::zero();
-        } else {
-            *excess += self.pending;
+            if self.void > 0 {
+                return;
+            }
+            if surplus.value() > LARGE * kinetic_energy() {
+                *excess = surplus;
+            }
         }
-        self.pending = S::zero();
+        (self.done, self.owed) = (S::zero(), S::zero());
     }
 
     /// Notes what the contact should do in the window to come.

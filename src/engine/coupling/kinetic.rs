@@ -109,6 +109,9 @@ pub fn observe<S: Scalar>(
             memory.hold = 1 + windows;
         }
         let learned = &memory.response;
+        if by_mass {
+            memory.ledger.rescale(learned.mass_factor / factors.0);
+        }
         window.mobility =
             window.mobility.scaled(learned.mass_factor / factors.0, learned.inertia_factor / factors.1);
         let besides = window.besides(&contact).linear;
@@ -127,7 +130,8 @@ pub fn observe<S: Scalar>(
         memory.ledger.void(1 + windows);
     }
     let settled = memory.hold == 0 && memory.settles[late];
-    memory.ledger.book(window.work(&contact), windows, settled, &mut coupling.diagnosis.energy_excess);
+    let excess = &mut coupling.diagnosis.energy_excess;
+    memory.ledger.book(window.work(&contact), || window.kinetic_energy(), windows, settled, excess);
     memory.acted = contact;
     if let Some(error) = error {
         coupling.diagnosis.response_error = error;

@@ -102,6 +102,12 @@ impl<S: Scalar> Window<S> {
         contact.force.dot(&((before.velocity + after.velocity) * half)) * h
             + contact.torque.dot(&((before.angular_velocity + after.angular_velocity) * half)) * h
     }
+
+    /// Kinetic energy of the body's centre, the larger of that before and after.
+    pub fn kinetic_energy(&self) -> f64 {
+        let squared = |motion: &Motion<S>| motion.velocity.dot(&motion.velocity).value();
+        0.5 * self.mobility.mass.value() * squared(&self.before).max(squared(&self.after))
+    }
 }
 
 impl<S: Scalar> Memory<S> {
@@ -188,7 +194,7 @@ impl<S: Scalar> Memory<S> {
     /// Books the work that the force of the last window has done on the master's mass, against what was due.
     pub fn book(&mut self, window: &Window<S>, excess: &mut S) {
         let contact = &self.sent[usize::from(self.latency.windows)];
-        self.ledger.book(window.work(contact), 0, true, excess);
+        self.ledger.book(window.work(contact), || window.kinetic_energy(), 0, true, excess);
     }
 
     /// Notes what the force of the window at hand should do.
