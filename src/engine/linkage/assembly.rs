@@ -245,6 +245,12 @@ impl<S: Scalar> System<S> {
         self.factor.solve(&linkage.pattern, first, &mut self.solution);
     }
 
+    /// The same for all of the right side, where the solution is wanted block by block only.
+    #[inline]
+    pub fn solve_for_each(&mut self, linkage: &Linkage, give: impl FnMut(usize, &Vector3<S>)) {
+        self.factor.solve_for_each(&linkage.pattern, &mut self.solution, give);
+    }
+
     /// Takes the matrix of another system.
     pub fn copy_matrix(&mut self, other: &System<S>) {
         self.matrix.diagonal.copy_from_slice(&other.matrix.diagonal);

@@ -199,6 +199,21 @@ impl<S: Scalar> Factor<S> {
         }
     }
 
+    /// Solves for one right side and hands the solution out block by block; what is left in `x` is scratch.
+    #[inline]
+    pub fn solve_for_each(
+        &self,
+        pattern: &Pattern,
+        x: &mut [Vector3<S>],
+        give: impl FnMut(usize, &Vector3<S>),
+    ) {
+        if self.is_diagonal {
+            self.diagonals.solve_for_each(pattern, x, give);
+        } else {
+            self.blocks.solve_for_each(pattern, x, give);
+        }
+    }
+
     /// Replaces three right sides `x`, block by block from the one eliminated at `first`, by `L^-1 x`.
     pub fn forward(&self, pattern: &Pattern, first: usize, x: &mut [Matrix3<S>]) {
         if self.is_diagonal {
@@ -292,18 +307,52 @@ impl<B> Factors<B> {
     where
         B: Block<S>,
     {
+        let Some((&last, before)) = order.split_last() else { return };
+        let mut value = self.forward_path(order, first, x);
+        x[last] = value;
+        for (&pivot, below) in before.iter().zip(&self.below).rev() {
+            value = self.inverse[pivot].apply(&x[pivot]) - below.apply_transposed(&value);
+            x[pivot] = value;
+        }
+    }
+
+    /// The first half of it. Returns the solution for the last block.
+    #[inline]
+    fn forward_path<S: Scalar>(&self, order: &[usize], first: usize, x: &mut [Vector3<S>]) -> Vector3<S>
+    where
+        B: Block<S>,
+    {
         let mut handed = Vector3::zeros();
         for (&pivot, below) in order.iter().zip(&self.below).skip(first) {
             let value = x[pivot] - handed;
             x[pivot] = value;
             handed = below.apply(&value);
         }
-        let Some((&last, before)) = order.split_last() else { return };
-        let mut value = self.inverse[last].apply(&(x[last] - handed));
-        x[last] = value;
+        let last = order[order.len() - 1];
+        self.inverse[last].apply(&(x[last] - handed))
+    }
+
+    #[inline]
+    fn solve_for_each<S: Scalar>(
+        &self,
+        pattern: &Pattern,
+        x: &mut [Vector3<S>],
+        mut give: impl FnMut(usize, &Vector3<S>),
+    ) where
+        B: Block<S>,
+    {
+        let (true, Some((&last, before))) = (pattern.is_path, pattern.order.split_last()) else {
+            self.solve(pattern, 0, x);
+            for (block, value) in x.iter().enumerate() {
+                give(block, value);
+            }
+            return;
+        };
+        let mut value = self.forward_path(&pattern.order, 0, x);
+        give(last, &value);
         for (&pivot, below) in before.iter().zip(&self.below).rev() {
             value = self.inverse[pivot].apply(&x[pivot]) - below.apply_transposed(&value);
-            x[pivot] = value;
+            give(pivot, &value);
         }
     }
 

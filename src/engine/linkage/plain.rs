@@ -2,7 +2,8 @@
 //! cost.
 //!
 //! Their matrix depends on where springs point to, not on where masses are: it is written and factored anew when a
-//! direction, a mass or a rate has changed. Of springs along an axis none does.
+//! direction, a mass or a rate has changed. Of springs along an axis none does. Until then a contact is answered in the
+//! same way, which is kept.
 
 use super::spring::{Rates, Spring, Stiffness, Stretch};
 use super::{Linkage, Stiffening, Ties};
@@ -15,21 +16,30 @@ use nalgebra::{Matrix3, Vector3};
 pub struct Plain {
     /// In the order of [`Linkage::springs`].
     springs: Vec<PlainSpring>,
+    /// From first anchors to second ones where both masses are at the origin: none, and what springs have besides.
+    offsets: Vec<Vector3<f64>>,
     /// Nodes that may touch something, by place among the island's.
     pub touching: Vec<usize>,
 }
 
-/// A spring between two masses, or a mass and the ground.
+/// A spring between two masses, or a mass and the ground. Small numbers, because there may be many.
 #[derive(Clone, Copy, Debug)]
 struct PlainSpring {
     /// Index among all springs.
-    index: usize,
+    index: u32,
+    /// Place in [`Plain::offsets`].
+    offset: u32,
     /// Places of the masses among the island's nodes; that of the ground is behind the last.
-    ends: [usize; 2],
-    /// From the first anchor to the second where both masses are at the origin.
-    offset: Vector3<f64>,
+    ends: [u32; 2],
     /// Length at rest.
     length: f64,
+}
+
+impl PlainSpring {
+    #[inline]
+    fn ends(&self) -> [usize; 2] {
+        self.ends.map(|end| end as usize)
+    }
 }
 
 /// What the matrix was made of.
@@ -37,13 +47,31 @@ struct PlainSpring {
 pub struct PlainMatrix<S: Scalar> {
     /// Mass by node of the island.
     masses: Vec<S>,
-    springs: Vec<Stiffness<S>>,
-    /// Sum of the inverse masses of the ends, by spring.
-    mobilities: Vec<S>,
+    springs: Vec<Known<S>>,
     /// Whether some spring damps.
     pub damps: bool,
     /// Where springs act, by node of the island; the ground last.
     pub at: Vec<Vector3<S>>,
+    /// Acceleration of all nodes without springs and contact, where it is the same.
+    pub even: Option<Vector3<S>>,
+    pub answer: Answer<S>,
+}
+
+/// What is known of a spring.
+#[derive(Clone, Copy, Debug)]
+struct Known<S: Scalar> {
+    stiffness: Stiffness<S>,
+    /// Sum of the inverse masses of its ends.
+    mobility: S,
+}
+
+/// Velocities that a unit impulse on a node makes.
+#[derive(Clone, Debug)]
+pub struct Answer<S: Scalar> {
+    /// Place of the node, and direction of the impulse; none where nothing is known.
+    pub to: Option<(usize, Vector3<S>)>,
+    /// By node of the island.
+    pub velocities: Vec<Vector3<S>>,
 }
 
 impl Plain {
@@ -55,16 +83,31 @@ impl Plain {
         touching: Vec<usize>,
         local: impl Fn(usize) -> usize,
     ) -> Plain {
+        let small =
+            |number: usize| u32::try_from(number).expect("there are no more than a model file can hold");
+        let mut offsets = vec![Vector3::zeros()];
         let springs = springs.iter().map(|&index| {
             let Spring { ends: [first, second], length } = ties.springs[index];
+            let offset = second.place - first.place;
+            if offset != Vector3::zeros() {
+                offsets.push(offset);
+            }
             PlainSpring {
-                index,
-                ends: [first, second].map(|end| end.node.map_or(nodes, &local)),
-                offset: second.place - first.place,
+                index: small(index),
+                offset: small(if offset == Vector3::zeros() { 0 } else { offsets.len() - 1 }),
+                ends: [first, second].map(|end| small(end.node.map_or(nodes, &local))),
                 length,
             }
         });
-        Plain { springs: springs.collect(), touching }
+        let springs = springs.collect();
+        Plain { springs, offsets, touching }
+    }
+
+    /// From the first end of a spring to the second, with nodes at `at`.
+    #[inline]
+    fn apart<S: Scalar>(&self, spring: &PlainSpring, at: &[Vector3<S>]) -> Vector3<S> {
+        let [first, second] = spring.ends();
+        at[second] - at[first] + self.offsets[spring.offset as usize].map(S::from)
     }
 
     /// Power that the dampers take, with nodes at `at` and moving with `velocity`.
@@ -78,9 +121,9 @@ impl Plain {
         let velocity = |end: usize| if end == ground { Vector3::zeros() } else { velocity(end) };
         let mut power = S::zero();
         for spring in &self.springs {
-            let damping = parameters.damping[spring.index];
-            let [first, second] = spring.ends;
-            let apart = at[second] - at[first] + spring.offset.map(S::from);
+            let damping = parameters.damping[spring.index as usize];
+            let [first, second] = spring.ends();
+            let apart = self.apart(spring, at);
             let square = apart.dot(&apart);
             if !damping.is_zero() && square.value() > 0.0 {
                 let rate = apart.dot(&(velocity(second) - velocity(first)));
@@ -98,10 +141,11 @@ impl<S: Scalar> PlainMatrix<S> {
         let springs = linkage.plain.as_ref().map_or(0, |plain| plain.springs.len());
         PlainMatrix {
             masses: vec![S::zero(); nodes],
-            springs: vec![Stiffness::none(); springs],
-            mobilities: vec![S::zero(); springs],
+            springs: vec![Known { stiffness: Stiffness::none(), mobility: S::zero() }; springs],
             damps: false,
             at: vec![Vector3::zeros(); nodes + 1],
+            even: None,
+            answer: Answer { to: None, velocities: vec![Vector3::zeros(); nodes] },
         }
     }
 
@@ -113,16 +157,21 @@ impl<S: Scalar> PlainMatrix<S> {
             changed |= *known != masses[node];
         }
         if changed {
-            for (known, &node) in self.masses.iter_mut().zip(nodes) {
-                *known = masses[node];
-                mobility[node] = S::one() / *known;
-            }
-            for (sum, spring) in self.mobilities.iter_mut().zip(&plain.springs) {
-                let of = |&end: &usize| self.masses.get(end).map_or(S::zero(), |&mass| S::one() / mass);
-                *sum = spring.ends.iter().fold(S::zero(), |sum, end| sum + of(end));
-            }
+            self.weigh_anew(nodes, plain, masses, mobility);
         }
         changed
+    }
+
+    #[inline(never)]
+    fn weigh_anew(&mut self, nodes: &[usize], plain: &Plain, masses: &[S], mobility: &mut [S]) {
+        for (known, &node) in self.masses.iter_mut().zip(nodes) {
+            *known = masses[node];
+            mobility[node] = S::one() / *known;
+        }
+        for (known, spring) in self.springs.iter_mut().zip(&plain.springs) {
+            let of = |end: usize| self.masses.get(end).map_or(S::zero(), |&mass| S::one() / mass);
+            known.mobility = spring.ends().into_iter().fold(S::zero(), |sum, end| sum + of(end));
+        }
     }
 
     /// Adds what the springs do to `right`, with nodes at `at` and moving with `velocity`. Returns whether the matrix has
@@ -136,19 +185,16 @@ impl<S: Scalar> PlainMatrix<S> {
         velocity: impl Fn(usize) -> Vector3<S>,
         right: &mut [Vector3<S>],
     ) -> bool {
-        let PlainMatrix { springs, mobilities, damps, at, .. } = self;
+        let PlainMatrix { springs, damps, at, .. } = self;
         let ground = at.len() - 1;
         let mut changed = false;
         let weights = Rates { stiffness: stiffening.stiffness, damping: stiffening.damping };
         *damps = false;
-        for ((spring, known), &mobility) in plain.springs.iter().zip(springs).zip(mobilities.iter()) {
-            let [first, second] = spring.ends;
-            let rates = Rates {
-                stiffness: parameters.stiffness[spring.index],
-                damping: parameters.damping[spring.index],
-            };
-            let apart = at[second] - at[first] + spring.offset.map(S::from);
-            let stretch = Stretch::new(spring.length, rates.stiffness, apart);
+        for (spring, known) in plain.springs.iter().zip(springs) {
+            let [first, second] = spring.ends();
+            let index = spring.index as usize;
+            let rates = Rates { stiffness: parameters.stiffness[index], damping: parameters.damping[index] };
+            let stretch = Stretch::new(spring.length, rates.stiffness, plain.apart(spring, at));
             let mut resistance = S::zero();
             if !rates.damping.is_zero() {
                 let of = |end: usize| if end == ground { Vector3::zeros() } else { velocity(end) };
@@ -156,15 +202,18 @@ impl<S: Scalar> PlainMatrix<S> {
                 *damps = true;
             }
             let impulse = stretch.force(resistance) * stiffening.interval;
-            if first != ground {
-                right[first] += impulse;
+            if let Some(right) = right.get_mut(first) {
+                *right += impulse;
             }
-            if second != ground {
-                right[second] -= impulse;
+            if let Some(right) = right.get_mut(second) {
+                *right -= impulse;
             }
-            let stiffness = Stiffness::new(&stretch, rates, weights, mobility);
-            changed |= known.differs(&stiffness);
-            *known = stiffness;
+            let stiffness = Stiffness::new(&stretch, rates, weights, known.mobility);
+            // Not written where it is the same: memory is what long chains cost.
+            if known.stiffness.differs(&stiffness) {
+                known.stiffness = stiffness;
+                changed = true;
+            }
         }
         changed
     }
@@ -176,7 +225,7 @@ impl<S: Scalar> PlainMatrix<S> {
 
     /// What the springs add to the masses of their ends, spring by spring.
     pub fn stiffnesses(&self) -> impl Iterator<Item = Matrix3<S>> + '_ {
-        self.springs.iter().map(Stiffness::matrix)
+        self.springs.iter().map(|known| known.stiffness.matrix())
     }
 }
 

@@ -13,6 +13,7 @@ pub mod correction;
 pub mod end_point;
 mod flight;
 mod friction;
+mod frictionless;
 mod hht;
 mod joint_friction;
 mod linked;
@@ -122,16 +123,19 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// communication step.
     #[inline]
     fn apply(&mut self, at: f64) {
-        let parameters = &self.state.parameters;
         if self.island.has_points_only && !self.state.inputs.are_told() {
+            if self.island.linkage.is_some() && linked::begin_evenly(self) {
+                return;
+            }
             for &node in &self.island.nodes {
-                self.workspace.acceleration[node] = parameters.gravity;
+                self.workspace.acceleration[node] = self.state.parameters.gravity;
             }
             if self.island.linkage.is_some() {
                 linked::begin(self);
             }
             return;
         }
+        let parameters = &self.state.parameters;
         for &node in &self.island.nodes {
             let told = || {
                 if self.state.inputs.are_told() {
@@ -285,7 +289,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         match self.workspace.active[..] {
             [] if !self.rubs() => self.workspace.impulses.clear(),
             [only] if self.is_closed_form(only, dt) => self.propose_single(only, rebound),
-            _ => return self.propose_coupled(dt, rebound),
+            _ => return frictionless::propose(self, dt, rebound) || self.propose_coupled(dt, rebound),
         }
         true
     }

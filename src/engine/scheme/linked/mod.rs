@@ -15,6 +15,7 @@ mod record;
 pub use contact::{SOFTNESS, assemble, push, respond, write_operator};
 pub use newton::{accelerate, move_midway, move_to_end, propose_again};
 pub use placement::{close_joints, compliance, displace, settle};
+pub use plain::stop;
 pub use record::{record, spring_energy_at, wrench};
 
 use super::{IslandStep, Placing, Weights};
@@ -48,6 +49,16 @@ pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>) {
     for (applied, &node) in scratch.applied.iter_mut().zip(&step.island.nodes) {
         *applied = acceleration[node];
     }
+}
+
+/// The same where nothing but gravity acts on point masses. Returns whether that is all that is to be done.
+pub fn begin_evenly<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
+    let is_moreau_jean = step.system.settings.scheme == Scheme::MoreauJean;
+    let Some(plain) = plain::of(step).filter(|_| is_moreau_jean && step.island.continuous.is_empty()) else {
+        return false;
+    };
+    plain::begin_evenly(step, plain);
+    true
 }
 
 /// Finds how nodes would accelerate over `dt` without contact.

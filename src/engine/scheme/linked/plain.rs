@@ -7,6 +7,7 @@ use crate::engine::linkage::plain::{Plain, acting_velocity};
 use crate::engine::linkage::{Linkage, Scratch};
 use crate::engine::solver::Solvable;
 use crate::engine::step::Workspace;
+use crate::engine::system::Scheme;
 use nalgebra::Vector3;
 
 /// The springs of such an island.
@@ -19,10 +20,27 @@ pub fn of<'a, S: Solvable>(step: &IslandStep<'a, S>) -> Option<(&'a Linkage, &'a
 /// Keeps the accelerations without springs of what may touch: those with springs take their place.
 pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, plain: &Plain, index: usize) {
     let Workspace { linkages, acceleration, .. } = &mut *step.workspace;
-    let Scratch { free_over, applied, .. } = &mut linkages[index];
+    let Scratch { free_over, applied, plain: matrix, .. } = &mut linkages[index];
     *free_over = None;
+    matrix.even = None;
     for &local in &plain.touching {
         applied[local] = acceleration[linkage.places[local].node];
+    }
+}
+
+/// The same where nothing but gravity acts; only what may touch is told of it.
+pub fn begin_evenly<S: Solvable>(
+    step: &mut IslandStep<'_, S>,
+    (linkage, plain, index): (&Linkage, &Plain, usize),
+) {
+    let gravity = step.state.parameters.gravity;
+    let Workspace { linkages, acceleration, .. } = &mut *step.workspace;
+    let Scratch { free_over, applied, plain: matrix, .. } = &mut linkages[index];
+    *free_over = None;
+    matrix.even = Some(gravity);
+    for &local in &plain.touching {
+        applied[local] = gravity;
+        acceleration[linkage.places[local].node] = gravity;
     }
 }
 
@@ -48,9 +66,10 @@ pub fn propose<S: Solvable>(
     }
     let ahead = theta * dt;
     let island = &step.island.nodes;
+    let even = matrix.even;
     for ((at, right), &index) in matrix.at.iter_mut().zip(&mut motion.solution).zip(island) {
         let node = &nodes[index];
-        let after = node.velocity + acceleration[index] * dt;
+        let after = node.velocity + even.unwrap_or_else(|| acceleration[index]) * dt;
         velocity[index] = after;
         *at = node.position + acting_velocity(node, &after, theta) * ahead;
         *right = Vector3::zeros();
@@ -63,11 +82,9 @@ pub fn propose<S: Solvable>(
     let turned = matrix.pull(plain, parameters, &stiffening, acting, &mut motion.solution);
     if weighed || turned {
         motion.write_plain(linkage, matrix);
+        matrix.answer.to = None;
     }
-    motion.solve_in_place(linkage, 0);
-    for (change, &node) in motion.solution.iter().zip(island) {
-        velocity[node] += change;
-    }
+    motion.solve_for_each(linkage, |block, change| velocity[island[block]] += change);
     for &local in &plain.touching {
         let node = island[local];
         acceleration[node] = (velocity[node] - nodes[node].velocity) / dt;
@@ -94,6 +111,50 @@ pub fn push<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index:
         velocity[node] += change;
     }
     *free_over = None;
+}
+
+/// The impulse along `normal` on a node that keeps its velocity there, `free` without it over the interval at hand, from
+/// being negative. Adds what it does to the proposal. None where springs between point masses are not all, or the node is
+/// not the one that is eliminated last.
+pub fn stop<S: Solvable>(
+    step: &mut IslandStep<'_, S>,
+    node: usize,
+    normal: &Vector3<S>,
+    free: S,
+) -> Option<S> {
+    if step.system.settings.scheme != Scheme::MoreauJean {
+        return None;
+    }
+    let (linkage, _, index) = of(step)?;
+    let place = linkage.place_of(node).linear;
+    if linkage.pattern.turn(place) + 1 != linkage.pattern.size() {
+        return None;
+    }
+    if free.value() >= 0.0 {
+        return Some(S::zero());
+    }
+    let Workspace { linkages, velocity, .. } = &mut *step.workspace;
+    let scratch = &mut linkages[index];
+    if scratch.plain.answer.to != Some((place, *normal)) {
+        find_answer(scratch, linkage, place, normal);
+    }
+    let answers = &scratch.plain.answer.velocities;
+    let impulse = -free / normal.dot(&answers[place]);
+    for (answer, &node) in answers.iter().zip(&step.island.nodes) {
+        velocity[node] += answer * impulse;
+    }
+    scratch.free_over = None;
+    Some(impulse)
+}
+
+#[inline(never)]
+fn find_answer<S: Solvable>(scratch: &mut Scratch<S>, linkage: &Linkage, place: usize, normal: &Vector3<S>) {
+    let Scratch { motion, plain, .. } = scratch;
+    motion.solution.fill(Vector3::zeros());
+    motion.solution[place] = *normal;
+    motion.solve_in_place(linkage, linkage.pattern.turn(place));
+    plain.answer.velocities.copy_from_slice(&motion.solution);
+    plain.answer.to = Some((place, *normal));
 }
 
 /// Books what dampers take in the accepted proposal.
