@@ -444,6 +444,53 @@ fn joints_that_rub_and_a_floor_that_rubs_brake_together() {
     }
 }
 
+/// A rod of 1 kg and 1 m, horizontal, on a pin 0.6 m above the floor on which its tip lands.
+fn landing_rod(friction: JointFriction, restitution: f64, mu: f64) -> Scene {
+    let mut scene = Scene::new(GRAVITY);
+    let tip = [Vector3::new(0.0, 0.5, 0.0)];
+    let rod = scene.pointed(1.0, [1.0 / 12.0, 1e-3, 1.0 / 12.0], &tip, [0.0, 0.5, 0.6]);
+    let joint = scene.joint(JointKind::Revolute, [None, Some(rod)], [0.0, 0.0, 0.6], [1.0, 0.0, 0.0]);
+    scene.rub(joint, friction);
+    let floor = scene.plane([0.0, 0.0, 1.0]);
+    scene.contact(rod, floor, restitution, mu);
+    scene
+}
+
+#[test]
+fn a_rod_on_a_pin_that_rubs_comes_to_rest_on_a_floor_that_rubs() {
+    let pins = [
+        PIN,
+        JointFriction { mu_static: 0.2, ..PIN },
+        JointFriction { mu_static: 0.6, mu_kinetic: 0.5, ..PIN },
+        JointFriction { radius: 0.2, ..PIN },
+        JointFriction { threshold: 1e-6, ..PIN },
+    ];
+    for pin in pins {
+        for restitution in [0.0, 0.3, 0.5] {
+            for mu in [0.05, 0.2, 0.4, 0.6, 1.0] {
+                let scene = || landing_rod(pin, restitution, mu);
+                let schemes = OTHER_SCHEMES.map(|scheme| scene().with_scheme(scheme));
+                for (way, scene) in [scene(), scene().capturing()].into_iter().chain(schemes).enumerate() {
+                    let mut run = scene.build();
+                    let mut workspace = Workspace::new(&run.system);
+                    let scheme = run.system.settings.scheme;
+                    let name = format!("{pin:?}, restitution {restitution}, mu {mu}, way {way}, {scheme:?}");
+                    for step in 0..1400 {
+                        advance(&run.system, &mut run.state, &mut workspace, 1e-3).unwrap();
+                        let residual = run.state.step.residual;
+                        assert!(residual <= 1e-10, "{name}: residual {residual:e} in step {step}");
+                    }
+                    // What is captured goes on to bounce within a step.
+                    let rest = if way == 0 || restitution == 0.0 { 1e-9 } else { restitution * 2e-2 };
+                    let speed = run.state.rotations[0].angular_velocity.norm();
+                    let tip = run.state.nodes[0].position[2] - 0.5 * 0.6;
+                    assert!(speed < rest && tip.abs() < 1e-3, "{name}: {speed:e} rad/s, {tip:e} m");
+                }
+            }
+        }
+    }
+}
+
 /// Energy never rises, and all steps are solved.
 fn stops(name: &str, run: &mut Simulation) {
     let mut workspace = Workspace::new(&run.system);
@@ -458,9 +505,12 @@ fn stops(name: &str, run: &mut Simulation) {
     }
 }
 
+const OTHER_SCHEMES: [Scheme; 3] =
+    [Scheme::Multistep { rho: 0.82 }, Scheme::Hht { alpha: 0.1 }, Scheme::Midpoint { sweeps: 3 }];
+
 #[test]
 fn other_schemes_follow_the_friction_circle_too() {
-    for scheme in [Scheme::Multistep { rho: 0.82 }, Scheme::Hht { alpha: 0.1 }] {
+    for scheme in OTHER_SCHEMES {
         let mut run = pendulum(PIN).with_scheme(scheme).build();
         let mut exact = FrictionCircle::new();
         let start = mechanical_energy(&run.system, &run.state);
@@ -500,7 +550,7 @@ fn other_schemes_know_friction_in_joints_beside_springs_and_contact() {
     for _ in 0..10 * steps {
         reference.advance(1e-4);
     }
-    for scheme in [Scheme::Multistep { rho: 0.82 }, Scheme::Hht { alpha: 0.1 }] {
+    for scheme in OTHER_SCHEMES {
         let mut run = scene().with_scheme(scheme).build();
         for _ in 0..steps {
             run.advance(1e-3);

@@ -28,6 +28,8 @@ pub struct Rubbing<S> {
     pub bound: S,
     /// The bound of the pass before, and by how much its solution asked for another.
     pub tried: Option<(f64, f64)>,
+    /// Largest bound that was found too small, and smallest that was found too large.
+    pub between: [f64; 2],
     /// Friction impulse on the second end.
     pub impulse: [S; 2],
     /// Normal impulse of either virtual contact.

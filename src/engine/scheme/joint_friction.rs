@@ -27,40 +27,60 @@ const NEGLIGIBLE: f64 = 1e-9;
 /// Lists the joints that rub, with the bounds of the last interval over `dt`.
 pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let Some(index) = step.island.linkage else { return };
-    let linkage = &step.system.linkages[index];
     step.workspace.linkages[index].rubbing.clear();
-    for &joint in &linkage.rubbing {
-        let entry = &step.system.ties.joints[linkage.joints[joint]];
-        let scratch = &step.workspace.linkages[index];
-        let (Some(friction), Some(place)) = (entry.rubs(), linkage.joint_places[joint][0]) else { continue };
-        let Some(here) = linkage.place_joint(&step.system.ties, joint, &scratch.acting) else { continue };
-        let rows = entry.sliding_rows(friction, &here);
-        let before = rows.velocity_of(&place, |node| {
-            let node = step.island.nodes[node];
-            let turning = step.system.nodes[node].rotation;
-            let spin = turning.map(|rotation| step.state.rotations[rotation].angular_velocity);
-            (step.state.nodes[node].velocity, spin.unwrap_or_else(Vector3::zeros))
-        });
-        let before = [before[1], before[2]];
-        let state = &step.state.joints[linkage.joints[joint]];
-        let slides = speed(&before).value() > friction.threshold;
-        let mu = coefficient(friction, slides);
-        let rubbing = Rubbing {
-            joint,
-            place,
-            rows,
-            axis: here.axis(),
-            before,
-            free: before,
-            after: before,
-            slides,
-            bound: (state.loads[0] + state.loads[1]) * dt * S::from(mu),
-            tried: None,
-            impulse: state.friction.map(|force| force * dt),
-            normals: state.loads.map(|load| load * dt),
-        };
-        step.workspace.linkages[index].rubbing.push(rubbing);
+    for &joint in &step.system.linkages[index].rubbing {
+        if let Some(rubbing) = place(step, index, joint, dt) {
+            step.workspace.linkages[index].rubbing.push(rubbing);
+        }
     }
+}
+
+/// Takes the joints to where they act now, with what was found for them so far.
+pub fn follow<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    let Some(index) = step.island.linkage else { return };
+    for entry in 0..step.workspace.linkages[index].rubbing.len() {
+        let found = step.workspace.linkages[index].rubbing[entry];
+        if let Some(fresh) = place(step, index, found.joint, dt) {
+            let Rubbing { slides, bound, impulse, normals, .. } = found;
+            step.workspace.linkages[index].rubbing[entry] =
+                Rubbing { slides, bound, impulse, normals, ..fresh };
+        }
+    }
+}
+
+/// A joint that rubs, where it acts.
+fn place<S: Solvable>(step: &IslandStep<'_, S>, index: usize, joint: usize, dt: S) -> Option<Rubbing<S>> {
+    let linkage = &step.system.linkages[index];
+    let entry = &step.system.ties.joints[linkage.joints[joint]];
+    let scratch = &step.workspace.linkages[index];
+    let (friction, place) = (entry.rubs()?, linkage.joint_places[joint][0]?);
+    let here = linkage.place_joint(&step.system.ties, joint, &scratch.acting)?;
+    let rows = entry.sliding_rows(friction, &here);
+    let before = rows.velocity_of(&place, |node| {
+        let node = step.island.nodes[node];
+        let turning = step.system.nodes[node].rotation;
+        let spin = turning.map(|rotation| step.state.rotations[rotation].angular_velocity);
+        (step.state.nodes[node].velocity, spin.unwrap_or_else(Vector3::zeros))
+    });
+    let before = [before[1], before[2]];
+    let state = &step.state.joints[linkage.joints[joint]];
+    let slides = speed(&before).value() > friction.threshold;
+    let mu = coefficient(friction, slides);
+    Some(Rubbing {
+        joint,
+        place,
+        rows,
+        axis: here.axis(),
+        before,
+        free: before,
+        after: before,
+        slides,
+        bound: (state.loads[0] + state.loads[1]) * dt * S::from(mu),
+        tried: None,
+        between: [0.0, f64::INFINITY],
+        impulse: state.friction.map(|force| force * dt),
+        normals: state.loads.map(|load| load * dt),
+    })
 }
 
 /// Looks at the sliding velocities that the proposal ends with, without friction and contact.
@@ -137,7 +157,7 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bo
     if step.workspace.linkages[index].rubbing.is_empty() {
         return false;
     }
-    read(step, index);
+    read(step);
     linked::respond(step, dt);
     let mut again = pass + 1 < LEAST_PASSES;
     let mut unsettled = 0.0_f64;
@@ -161,7 +181,8 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bo
 }
 
 /// Reads impulses and velocities of the joints from the solution.
-fn read<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) {
+pub fn read<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let Some(index) = step.island.linkage else { return };
     let workspace = &mut *step.workspace;
     let first = workspace.active.len();
     for (place, rubbing) in workspace.linkages[index].rubbing.iter_mut().enumerate() {
@@ -195,13 +216,17 @@ fn revise_joint<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize, place: 
     let wanted = bearing.bound - rubbing.bound;
     let change = wanted.value().abs();
     let least = bearing.bound.value().min(rubbing.bound.value());
-    let holds = speed(&rubbing.impulse).value() < least * WITHIN_BOUNDS;
-    let (tried, bound) = (rubbing.tried, rubbing.bound.value());
-    rubbing.tried = Some((bound, wanted.value()));
+    let friction_now = speed(&rubbing.impulse).value();
+    let fastest = speed(&rubbing.before).value().max(speed(&rubbing.free).value());
+    let rests = speed(&rubbing.after).value() <= STILL * fastest;
+    // What rests may be held by any friction within the bound, and is where contacts take part of the load.
+    let holds = friction_now < least * WITHIN_BOUNDS || (rests && friction_now <= bearing.bound.value());
     if is_plain {
+        rubbing.tried = Some((rubbing.bound.value(), wanted.value()));
         rubbing.bound = bearing.bound;
     } else {
-        rubbing.bound += wanted * S::from(reach(tried, bound, wanted.value()));
+        let made = change_of_bound(rubbing, wanted);
+        rubbing.bound += made;
     }
     rubbing.normals = bearing.normals;
     let moves = rubbing.before.iter().chain(&rubbing.free).fold(0.0_f64, |most, v| v.value().abs().max(most));
@@ -209,8 +234,28 @@ fn revise_joint<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize, place: 
     if holds || change <= round_off { 0.0 } else { change / bearing.bound.value().abs().max(change) }
 }
 
-/// How much of the wanted change of a bound to make: that of the secant through the last two passes, because contacts that
-/// share the load let bounds creep or alternate.
+/// The change of a bound for the next pass where `wanted` is asked for: that of the secant through the last two, because
+/// contacts that share the load let bounds creep or alternate; within what is known, else to the middle of it.
+fn change_of_bound<S: Scalar>(rubbing: &mut Rubbing<S>, wanted: S) -> S {
+    let (bound, change) = (rubbing.bound.value(), wanted.value());
+    let [low, high] = &mut rubbing.between;
+    if change > 0.0 {
+        *low = bound;
+        *high = if *high <= bound { f64::INFINITY } else { *high };
+    } else {
+        *high = bound;
+        *low = if *low >= bound { 0.0 } else { *low };
+    }
+    let made = wanted * S::from(reach(rubbing.tried, bound, change));
+    rubbing.tried = Some((bound, change));
+    let next = bound + made.value();
+    if next > *low && next < *high || high.is_infinite() {
+        return made;
+    }
+    S::from(0.5 * (*low + *high) - bound)
+}
+
+/// How much of the wanted change the secant makes.
 fn reach(tried: Option<(f64, f64)>, bound: f64, wanted: f64) -> f64 {
     /// Least slope of the wanted change over the bound that is trusted, and so the largest reach is one over it.
     const LEAST_SLOPE: f64 = 0.05;

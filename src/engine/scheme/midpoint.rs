@@ -4,18 +4,18 @@
 //! `M (v+ - v) = h f(q_m, v_m) + J(q_m)^T p`, `q+ = q_p`. Contacts obey `N(q_p) v+ >= 0` with Newton's law where they
 //! close; friction opposes `T(q_m) v_m` where it slides, and stops `T(q_p) v+` where it holds. Rotation is in body
 //! components, where the inertia is constant, and `A+ = A exp(h w_m)`; so the energy balance is exact. Springs pull at
-//! `(q_m, v_m)`, joints push there and hold `A(q_p) v+`.
+//! `(q_m, v_m)`, joints push there and hold `A(q_p) v+`; friction of joints acts there too and opposes sliding at the end.
 //!
 //! `v+` is predicted from the last substep and found by fixed-point sweeps, each with one contact problem; where there
 //! are springs and joints, with one Newton step for these.
 //! Impacts are captured as in [`super::moreau_jean`].
 
 use super::flight::{Flight, Turning};
-use super::{IslandStep, Rebound, correction, friction, linked, record_impulse, record_mode};
+use super::{IslandStep, Rebound, correction, friction, joint_friction, linked, record_impulse, record_mode};
 use crate::engine::contact::{Bodies, Jacobian, Touch, assemble, near, pose, scales};
 use crate::engine::elementary::hypot;
 use crate::engine::geometry::{Pose, Proximity};
-use crate::engine::linkage::{Configuration, Linkage, Scratch};
+use crate::engine::linkage::{Configuration, Linkage, Rubbing, Scratch};
 use crate::engine::rotation::{Orientation, angular_momentum};
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::solver::Solvable;
@@ -128,13 +128,16 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, sweeps: u32, h: S) {
         see_contacts(step);
         friction::begin(step, h);
         if sweep == 0 {
+            joint_friction::begin(step, h);
             guess_sticking(step);
+        } else {
+            joint_friction::follow(step, h);
         }
         follow_bristles(step);
         for trial in 0.. {
             solve(step, h);
             let revised = trial < MAX_TRIALS && revise_sticking(step, trial);
-            let unsettled = friction::revise(step, trial, h);
+            let unsettled = friction::revise(step, trial, h) | joint_friction::revise(step, trial, h);
             if !(revised || unsettled) {
                 break;
             }
@@ -392,7 +395,7 @@ fn solve<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
         let Scratch { free, proposed, .. } = &mut step.workspace.linkages[linkage];
         proposed.copy_from_slice(free);
     }
-    if step.workspace.active.is_empty() {
+    if step.workspace.active.is_empty() && !step.rubs() {
         step.workspace.impulses.clear();
         return;
     }
@@ -404,6 +407,7 @@ fn solve<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
     }
     step.read_impulses();
     if step.island.linkage.is_some() {
+        joint_friction::read(step);
         return push_linked(step);
     }
     let inertia = &step.state.parameters.inertia;
@@ -435,11 +439,14 @@ fn push_linked<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let (linkage, index) = linked::linkage_of(step);
     let Workspace { touches, active, columns, unknowns, scales, midpoint, linkages, .. } =
         &mut *step.workspace;
-    let Scratch { motion, proposed, .. } = &mut linkages[index];
+    let Scratch { motion, proposed, rubbing, .. } = &mut linkages[index];
     motion.clear_right();
     for (index, &active) in active.iter().enumerate() {
         let p = Vector3::from_column_slice(&unknowns[3 * index..3 * index + 3]) * scales[index];
         push_rows(linkage, &midpoint.nodes, &mut motion.right, &touches[active], &columns[index], &p);
+    }
+    for Rubbing { rows, place, impulse: [around, along], .. } in rubbing.iter() {
+        rows.push(&place.blocks, &mut motion.right, &Vector3::new(S::zero(), *around, *along));
     }
     motion.solve(linkage);
     for (proposed, pushed) in proposed.iter_mut().zip(&motion.solution) {
@@ -537,21 +544,16 @@ fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>, rebound: Rebound, h:
         }
         Some((linkage, index)) => {
             let nodes = &midpoint.nodes;
-            let respond = |scratch: &mut Scratch<S>, other: usize, direction: usize| {
-                let motion = &mut scratch.motion;
-                motion.clear_right();
+            let push = |right: &mut [Vector3<S>], other: usize, direction: usize| {
                 let mut unit = Vector3::zeros();
                 unit[direction] = S::one();
-                let touch = &touches[active[other]];
-                push_rows(linkage, nodes, &mut motion.right, touch, &columns[other], &unit);
-                motion.solve(linkage);
+                push_rows(linkage, nodes, right, &touches[active[other]], &columns[other], &unit);
             };
-            let see = |scratch: &mut Scratch<S>, one: usize| {
-                let touch = &touches[active[one]];
-                see_rows(linkage, nodes, &scratch.motion.solution, touch, &midpoint.rows[one])
+            let see = |solution: &[Vector3<S>], one: usize| {
+                see_rows(linkage, nodes, solution, &touches[active[one]], &midpoint.rows[one])
             };
             let target = (scales, &mut problem.contacts);
-            linked::write_operator(&mut linkages[index], active.len(), respond, see, target);
+            linked::write_operator(&mut linkages[index], linkage, active.len(), push, see, target);
         }
     }
     step.workspace.problem.reset_friction();
@@ -576,6 +578,11 @@ fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>, rebound: Rebound, h:
         let slip = mean_slip(step, index);
         if step.workspace.midpoint.sticking[index] { slip } else { slip * S::from(2.0) }
     });
+    if step.rubs() {
+        propose(step, |motion| &motion.free);
+        joint_friction::look(step);
+        joint_friction::write(step);
+    }
 }
 
 /// Whether a contact rebounds; one that closes slowly stays closed.
@@ -639,7 +646,7 @@ fn accept<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
         friction::remember(step, h);
     }
     if step.island.linkage.is_some() {
-        propose(step);
+        propose(step, |motion| &motion.end);
         linked::record(step, h);
     }
     for &node in &step.island.nodes {
@@ -667,14 +674,15 @@ fn accept<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
     }
 }
 
-/// Writes the velocities at the end as those of the proposal.
-fn propose<S: Solvable>(step: &mut IslandStep<'_, S>) {
+/// Writes velocities at the end as those of the proposal.
+fn propose<S: Solvable>(step: &mut IslandStep<'_, S>, which: impl Fn(&NodeMotion<S>) -> &Motion<S>) {
     let Workspace { velocity, turns, midpoint, .. } = &mut *step.workspace;
     for &node in &step.island.nodes {
         let motion = &midpoint.nodes[node];
-        velocity[node] = motion.end.velocity;
+        let Motion { velocity: linear, spin } = which(motion);
+        velocity[node] = *linear;
         if let Some(rotation) = step.system.nodes[node].rotation {
-            turns[rotation].end = motion.end_pose.orientation.to_world(&motion.end.spin);
+            turns[rotation].end = motion.end_pose.orientation.to_world(spin);
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::engine::{self, System, joint_motion};
 use crate::model::diagnostics::Problem;
 use crate::model::file::{
     AxisEntry, DistanceEntry, DriveEntry, FixedEntry, JointEntry, ModelFile, PlaceEntry, ProfileEntry,
-    ProfileShapeEntry, SchemeName,
+    ProfileShapeEntry,
 };
 use crate::model::{Anchor, Drive, Joint, JointEnd, JointFriction, JointKind, Model, Motor, Node, Profile};
 use nalgebra::{Quaternion, Vector3};
@@ -58,18 +58,11 @@ impl Validator<'_> {
     /// The joints of all entries.
     pub(super) fn joints(&mut self, file: &ModelFile, nodes: &[Node]) -> Vec<Joint> {
         let mut inputs = 0;
-        let scheme = file.engine.scheme;
-        file.joint.iter().filter_map(|entry| self.joint(entry, nodes, scheme, &mut inputs)).collect()
+        file.joint.iter().filter_map(|entry| self.joint(entry, nodes, &mut inputs)).collect()
     }
 
     /// One joint; `inputs` counts those that a master drives.
-    fn joint(
-        &mut self,
-        entry: &JointEntry,
-        nodes: &[Node],
-        scheme: SchemeName,
-        inputs: &mut usize,
-    ) -> Option<Joint> {
+    fn joint(&mut self, entry: &JointEntry, nodes: &[Node], inputs: &mut usize) -> Option<Joint> {
         let name = self.tie_name(&entry.name, "joint");
         let ends = self.ends(&entry.between, "joint", nodes)?;
         let (written, span) = Written::of(entry)?;
@@ -89,7 +82,7 @@ impl Validator<'_> {
             }
             Written::Distance(distance) => return self.distance(entry, name, distance, ends, nodes),
         };
-        let friction = self.joint_friction(entry, &written, scheme);
+        let friction = self.joint_friction(entry, &written);
         let motor = self.motor(entry, &written, inputs);
         let ends = ends.map(|node| JointEnd {
             anchor: anchor_at(place, node, nodes),
@@ -107,7 +100,7 @@ impl Validator<'_> {
         nodes: &[Node],
     ) -> Option<Joint> {
         let written = Written::Distance(distance);
-        self.joint_friction(entry, &written, SchemeName::MoreauJean);
+        self.joint_friction(entry, &written);
         self.motor(entry, &written, &mut 0);
         let ends = anchors(ends, distance.anchors.as_ref().map(|anchors| *anchors.get_ref()));
         let apart = (in_world(&ends[1], nodes) - in_world(&ends[0], nodes)).norm();
@@ -182,12 +175,7 @@ impl Validator<'_> {
         }
     }
 
-    fn joint_friction(
-        &mut self,
-        entry: &JointEntry,
-        written: &Written,
-        scheme: SchemeName,
-    ) -> Option<JointFriction> {
+    fn joint_friction(&mut self, entry: &JointEntry, written: &Written) -> Option<JointFriction> {
         let given = entry.friction.as_ref()?;
         let mut refuse = |message: String, hint: &str| {
             self.problems.push(Problem::at(given.span(), message).hint(hint));
@@ -209,12 +197,6 @@ impl Validator<'_> {
             }
             (_, radius) => radius.unwrap_or(0.0),
         };
-        if scheme == SchemeName::Midpoint {
-            return refuse(
-                format!("scheme \"{}\" knows no friction in joints", scheme.text()),
-                "leave `friction` out, or write scheme = \"moreau-jean\", \"multistep\" or \"hht\"",
-            );
-        }
         if friction.mu_kinetic > friction.mu_static {
             return refuse(
                 format!(

@@ -97,10 +97,7 @@ fn assemble_with_answer<S: Solvable>(
                 let direction: Vector3<S> = columns[other].linear.row(direction).transpose();
                 push_touch(linkage, &mut scratch.motion.right, &touches[active[other]], &direction);
             }
-            Some(place) => {
-                let Rubbing { rows, place, .. } = &scratch.rubbing[place];
-                rows.push(&place.blocks, &mut scratch.motion.right, &unit(direction));
-            }
+            Some(place) => push_rubbing(scratch, place, direction),
         }
         scratch.jump_and_answer(linkage, &step.system.ties, parameters, answer);
     };
@@ -127,17 +124,39 @@ fn assemble_with_answer<S: Solvable>(
     scale_operator(scratch, contacts, (scales, &mut problem.contacts));
 }
 
-/// Writes scales and Delassus operator of `count` contacts: `respond` finds velocities for a unit impulse of a contact
-/// in one of its directions, `see` what a contact sees of them.
+/// Writes scales and Delassus operator of so many contacts, and of the joints that rub behind them: `push` writes a unit
+/// impulse of a contact in one of its directions as the right side, `see` is what a contact sees of the solution.
 pub fn write_operator<S: Scalar>(
     scratch: &mut Scratch<S>,
-    count: usize,
-    respond: impl Fn(&mut Scratch<S>, usize, usize),
-    see: impl Fn(&mut Scratch<S>, usize) -> Vector3<S>,
+    linkage: &Linkage,
+    contacts: usize,
+    push: impl Fn(&mut [Vector3<S>], usize, usize),
+    see: impl Fn(&[Vector3<S>], usize) -> Vector3<S>,
     target: (&mut Vec<S>, &mut ConeProblem<S>),
 ) {
-    find_yielding(scratch, count, respond, see);
-    scale_operator(scratch, count, target);
+    let respond = |scratch: &mut Scratch<S>, other: usize, direction: usize| {
+        scratch.motion.clear_right();
+        match other.checked_sub(contacts) {
+            None => push(&mut scratch.motion.right, other, direction),
+            Some(place) => push_rubbing(scratch, place, direction),
+        }
+        scratch.motion.solve(linkage);
+    };
+    let see = |scratch: &mut Scratch<S>, one: usize| match one.checked_sub(contacts) {
+        None => see(&scratch.motion.solution, one),
+        Some(place) => {
+            let Rubbing { rows, place, .. } = &scratch.rubbing[place];
+            rows.of(&place.blocks, &scratch.motion.solution)
+        }
+    };
+    find_yielding(scratch, contacts + scratch.rubbing.len(), respond, see);
+    scale_operator(scratch, contacts, target);
+}
+
+/// Adds a unit impulse along a row of a joint that rubs to the right side.
+fn push_rubbing<S: Scalar>(scratch: &mut Scratch<S>, place: usize, direction: usize) {
+    let Rubbing { rows, place, .. } = &scratch.rubbing[place];
+    rows.push(&place.blocks, &mut scratch.motion.right, &unit(direction));
 }
 
 /// How contacts and joints that rub, `count` together, yield to one another.
