@@ -3,7 +3,8 @@
 mod bodies;
 
 use bodies::{Scene, centre, ground};
-use contact_fmu::engine::{Dual, JointKind, Workspace, advance, mechanical_energy, spring_length};
+use contact_fmu::engine::derivative::differentiate;
+use contact_fmu::engine::{Dual, JointKind, State, Workspace, advance, mechanical_energy, spring_length};
 use nalgebra::Vector3;
 
 /// A rod of 1 kg and 1 m on a pin at the origin that turns about y, from the horizontal.
@@ -105,4 +106,97 @@ fn a_weight_on_a_pin_is_carried() {
     }
     let force = run.state.joints[0].impulse / 1e-3;
     assert!((force - Vector3::new(0.0, 0.0, 19.62)).norm() < 1e-9, "{force}");
+}
+
+/// A ball in a groove between two planes.
+fn groove(mu: f64) -> Scene {
+    let mut scene = Scene::new(9.81);
+    let ball = scene.ball(1.3, 0.1, [0.02, 0.0, 0.5]);
+    for (normal, restitution) in [([0.6, 0.0, 0.8], 0.7), ([-0.28, 0.0, 0.96], 0.4)] {
+        let plane = scene.plane(normal);
+        scene.contact(ball, plane, restitution, mu);
+    }
+    scene.state.nodes[ball].velocity = Vector3::new(0.3, 0.2, -0.1);
+    scene
+}
+
+/// Three masses that springs, one of them damped, hold above a slope, and one to the ground.
+fn web(mu: f64) -> Scene {
+    let mut scene = Scene::new(9.81);
+    let places = [[0.0, 0.0, 0.4], [0.3, 0.1, 0.9], [-0.2, 0.4, 1.1]];
+    let masses = places.map(|place| scene.ball(1.0, 0.1, place));
+    scene.spring([centre(masses[0]), centre(masses[1])], 2e3, 0.0);
+    scene.spring([centre(masses[1]), centre(masses[2])], 1e3, 2.0);
+    scene.spring([centre(masses[2]), ground([0.0, 0.0, 1.5])], 300.0, 0.0);
+    let slope = scene.plane([0.0, 0.28, 0.96]);
+    scene.contact(masses[0], slope, 0.6, mu);
+    scene
+}
+
+#[test]
+fn contacts_without_friction_are_those_with_hardly_any() {
+    const HARDLY: f64 = 1e-13;
+    for scene in [groove, web] {
+        for (captured, force) in [(false, 0.0), (true, 0.0), (false, 1.5)] {
+            let [mut run, mut other] = [0.0, HARDLY].map(|mu| {
+                let scene = scene(mu);
+                let mut run = if captured { scene.capturing() } else { scene }.build();
+                if force != 0.0 {
+                    run.state.inputs[0].value[0] = force;
+                }
+                run
+            });
+            let (mut touched, mut apart) = (0, 0.0_f64);
+            for _ in 0..1500 {
+                run.advance(1e-3);
+                other.advance(1e-3);
+                touched += usize::from(run.state.contacts.iter().all(|contact| contact.normal_impulse > 0.0));
+                for (one, two) in run.state.nodes.iter().zip(&other.state.nodes) {
+                    apart = apart.max((one.position - two.position).norm());
+                    apart = apart.max((one.contact_impulse - two.contact_impulse).norm());
+                }
+            }
+            assert!(touched > 3, "{touched} steps with all contacts");
+            assert!(apart < 1e-9, "captured {captured}, force {force}: {apart:e}");
+        }
+    }
+}
+
+#[test]
+fn so_are_their_derivatives() {
+    const HARDLY: f64 = 1e-13;
+    for scene in [groove, web] {
+        let mut run = scene(0.0).build();
+        // To a step in which all contacts press.
+        let mut before = run.state.clone();
+        for _ in 0..3000 {
+            before = run.state.clone();
+            run.advance(1e-3);
+            if run.state.contacts.iter().all(|contact| contact.normal_impulse > 0.0) {
+                break;
+            }
+        }
+        let mut pressed = 0.0;
+        for seed in 0..6 {
+            let seeded = [0.0, HARDLY].map(|mu| {
+                let result = differentiate(&run.system, &before, 1e-3, |state: &mut State<Dual>| {
+                    state.parameters.mu.fill(Dual::from(mu));
+                    let node = &mut state.nodes[0];
+                    let seeded = if seed < 3 { &mut node.velocity } else { &mut node.position };
+                    seeded[seed % 3].tangent = 1.0;
+                });
+                result.unwrap()
+            });
+            let [one, two] = &seeded;
+            for (one, two) in one.nodes.iter().zip(&two.nodes) {
+                let vectors = [one.position, one.velocity, one.contact_impulse].into_iter();
+                for (one, two) in vectors.zip([two.position, two.velocity, two.contact_impulse]) {
+                    let apart = (one - two).map(|component| component.tangent).norm();
+                    assert!(apart < 1e-8, "seed {seed}: {apart:e}");
+                }
+                pressed += one.contact_impulse.map(|component| component.tangent.abs()).sum();
+            }
+        }
+        assert!(pressed > 0.1, "a comparison of zeros shows nothing: {pressed}");
+    }
 }
