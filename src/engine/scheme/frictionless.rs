@@ -3,7 +3,7 @@
 
 use super::{IslandStep, Placing, Rebound, linked};
 use crate::engine::contact::{Impulse, Touch};
-use crate::engine::solver::Solvable;
+use crate::engine::solver::{Solvable, SolverChoice};
 use crate::engine::state::ContactMode;
 use nalgebra::Vector3;
 
@@ -67,6 +67,10 @@ fn propose_pair<S: Solvable>(
     dt: S,
     rebound: Rebound,
 ) -> bool {
+    // A solver that the user has chosen is not replaced.
+    if step.system.settings.solver.choice != SolverChoice::Auto {
+        return false;
+    }
     let touches = pair.map(|index| &step.workspace.touches[index]);
     let [one, other] = touches;
     let across = one.normal.cross(&other.normal);
