@@ -466,8 +466,8 @@ fn a_rod_on_a_pin_that_rubs_comes_to_rest_on_a_floor_that_rubs() {
         JointFriction { threshold: 1e-6, ..PIN },
     ];
     for pin in pins {
-        for restitution in [0.0, 0.3, 0.5] {
-            for mu in [0.05, 0.2, 0.4, 0.6, 1.0] {
+        for restitution in [0.0, 0.3] {
+            for mu in [0.2, 0.4, 0.6] {
                 let scene = || landing_rod(pin, restitution, mu);
                 let schemes = OTHER_SCHEMES.map(|scheme| scene().with_scheme(scheme));
                 for (way, scene) in [scene(), scene().capturing()].into_iter().chain(schemes).enumerate() {
@@ -475,7 +475,7 @@ fn a_rod_on_a_pin_that_rubs_comes_to_rest_on_a_floor_that_rubs() {
                     let mut workspace = Workspace::new(&run.system);
                     let scheme = run.system.settings.scheme;
                     let name = format!("{pin:?}, restitution {restitution}, mu {mu}, way {way}, {scheme:?}");
-                    for step in 0..1400 {
+                    for step in 0..900 {
                         advance(&run.system, &mut run.state, &mut workspace, 1e-3).unwrap();
                         let residual = run.state.step.residual;
                         assert!(residual <= 1e-10, "{name}: residual {residual:e} in step {step}");
