@@ -684,9 +684,9 @@ fn joints_do_not_drift_in_a_million_steps() {
 }
 
 #[test]
-fn joints_between_bodies_do_not_drift() {
+fn joints_between_bodies_do_not_drift_in_a_million_steps() {
     let mut run = double_pendulum().build();
-    for _ in 0..100 {
+    for _ in 0..1000 {
         run.advance(1.0);
         let open = openness(&run);
         assert!(open < 1e-10, "{open:e} m");
