@@ -15,17 +15,19 @@ pub struct Ledger<S: Scalar> {
     /// Work done, and work that was due, while an impulse is not fully delivered.
     done: S,
     owed: S,
+    /// Kinetic energy of the body when there was nothing left to deliver.
+    kinetic_energy: f64,
     /// Settlements to come that are taken together, and count only if large, because the coupling was just learned anew.
     void: u8,
 }
 
-/// Part of the body's kinetic energy above which a surplus is no error of what was just learned.
-const LARGE: f64 = 0.05;
+/// Part of the body's kinetic energy before an impact above which a surplus is no error of what was just learned.
+const LARGE: f64 = 0.15;
 
 impl<S: Scalar> Ledger<S> {
     /// Nothing done, nothing due.
     pub fn new() -> Ledger<S> {
-        Ledger { due: [S::zero(); 2], done: S::zero(), owed: S::zero(), void: 0 }
+        Ledger { due: [S::zero(); 2], done: S::zero(), owed: S::zero(), kinetic_energy: 0.0, void: 0 }
     }
 
     /// The same over another scalar type.
@@ -34,6 +36,7 @@ impl<S: Scalar> Ledger<S> {
             due: self.due.map(convert),
             done: convert(self.done),
             owed: convert(self.owed),
+            kinetic_energy: self.kinetic_energy,
             void: self.void,
         }
     }
@@ -47,18 +50,12 @@ impl<S: Scalar> Ledger<S> {
     pub fn rescale(&mut self, factor: S) {
         self.due = self.due.map(|work| work * factor);
         self.owed *= factor;
+        self.kinetic_energy *= factor.value();
     }
 
     /// Books the work done in a window by a body with the given kinetic energy. With nothing left to deliver, adds the
     /// surplus to the excess.
-    pub fn book(
-        &mut self,
-        done: S,
-        kinetic_energy: impl Fn() -> f64,
-        latency: u8,
-        settled: bool,
-        excess: &mut S,
-    ) {
+    pub fn book(&mut self, done: S, kinetic_energy: f64, latency: u8, settled: bool, excess: &mut S) {
         self.done += done;
         self.owed += self.due[usize::from(latency)];
         if !settled {
@@ -73,11 +70,12 @@ impl<S: Scalar> Ledger<S> {
             if self.void > 0 {
                 return;
             }
-            if surplus.value() > LARGE * kinetic_energy() {
+            if surplus.value() > LARGE * self.kinetic_energy {
                 *excess = surplus;
             }
         }
         (self.done, self.owed) = (S::zero(), S::zero());
+        self.kinetic_energy = kinetic_energy;
     }
 
     /// Notes what the contact should do in the window to come.

@@ -131,7 +131,7 @@ pub fn observe<S: Scalar>(
     }
     let settled = memory.hold == 0 && memory.settles[late];
     let excess = &mut coupling.diagnosis.energy_excess;
-    memory.ledger.book(window.work(&contact), || window.kinetic_energy(), windows, settled, excess);
+    memory.ledger.book(window.work(&contact), window.kinetic_energy(), windows, settled, excess);
     memory.acted = contact;
     if let Some(error) = error {
         coupling.diagnosis.response_error = error;

@@ -103,10 +103,10 @@ impl<S: Scalar> Window<S> {
             + contact.torque.dot(&((before.angular_velocity + after.angular_velocity) * half)) * h
     }
 
-    /// Kinetic energy of the body's centre, the larger of that before and after.
+    /// Kinetic energy of the body's centre at its end.
     pub fn kinetic_energy(&self) -> f64 {
-        let squared = |motion: &Motion<S>| motion.velocity.dot(&motion.velocity).value();
-        0.5 * self.mobility.mass.value() * squared(&self.before).max(squared(&self.after))
+        let velocity = &self.after.velocity;
+        0.5 * self.mobility.mass.value() * velocity.dot(velocity).value()
     }
 }
 
@@ -194,7 +194,7 @@ impl<S: Scalar> Memory<S> {
     /// Books the work that the force of the last window has done on the master's mass, against what was due.
     pub fn book(&mut self, window: &Window<S>, excess: &mut S) {
         let contact = &self.sent[usize::from(self.latency.windows)];
-        self.ledger.book(window.work(contact), || window.kinetic_energy(), 0, true, excess);
+        self.ledger.book(window.work(contact), window.kinetic_energy(), 0, true, excess);
     }
 
     /// Notes what the force of the window at hand should do.
