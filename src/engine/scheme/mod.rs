@@ -863,7 +863,10 @@ impl<S: Solvable> IslandStep<'_, S> {
     #[inline]
     fn unresolved_speed(&self, touch: &Touch<S>) -> f64 {
         match &touch.carrier {
-            None => self.unresolved(touch, &self.workspace.acceleration[touch.node], 0.0),
+            None => {
+                let acceleration = &self.workspace.acceleration[touch.node];
+                self.unresolved(touch, -touch.normal.dot(acceleration).value(), largest(acceleration), 0.0)
+            }
             Some(carrier) => self.unresolved_on(touch, carrier),
         }
     }
@@ -871,17 +874,24 @@ impl<S: Solvable> IslandStep<'_, S> {
     #[inline(never)]
     fn unresolved_on(&self, touch: &Touch<S>, carrier: &Carrier<S>) -> f64 {
         let acceleration = self.relative_acceleration(touch);
-        self.unresolved(touch, &acceleration, largest(&carrier.velocity(self.state)))
+        let mut pressing = -touch.normal.dot(&acceleration).value();
+        let mut whole = largest(&acceleration);
+        // Bodies that fall together press each other as soon as something holds one of them up.
+        if self.state.parameters.mass[carrier.node].value().is_finite() {
+            for node in [touch.node, carrier.node] {
+                let acceleration = &self.workspace.acceleration[node];
+                pressing = pressing.max(touch.normal.dot(acceleration).value().abs());
+                whole = whole.max(largest(acceleration));
+            }
+        }
+        self.unresolved(touch, pressing, whole, largest(&carrier.velocity(self.state)))
     }
 
     #[inline(always)]
-    fn unresolved(&self, touch: &Touch<S>, acceleration: &Vector3<S>, surface_speed: f64) -> f64 {
-        let node = Bounce {
-            pressing: -touch.normal.dot(acceleration).value(),
-            acceleration: largest(acceleration),
-            speed: largest(&self.state.nodes[touch.node].velocity) + surface_speed,
-        };
+    fn unresolved(&self, touch: &Touch<S>, pressing: f64, acceleration: f64, surface_speed: f64) -> f64 {
+        let speed = largest(&self.state.nodes[touch.node].velocity) + surface_speed;
         let restitution = self.state.parameters.restitution[touch.contact].value();
+        let node = Bounce { pressing, acceleration, speed };
         newton_impact::resting_speed(restitution, node, self.length, self.crowded)
     }
 
