@@ -218,9 +218,16 @@ impl Component {
         self.is_within(1e-13)
     }
 
+    /// Whether the residual is at most this part of the terms that it is a difference of.
     fn is_within(&self, part: f64) -> bool {
-        let square: f64 = self.q.iter().zip(&self.scale).flat_map(|(q, d)| q.map(|q| (q / d).powi(2))).sum();
-        self.solved() && self.residual <= part * square.sqrt()
+        let size = |contact: usize| {
+            let terms = self.w.row(contact).fold(self.q[contact].map(f64::abs), |sum, (column, block)| {
+                multiply_add(sum, &block.map(|line| line.map(f64::abs)), self.r[column].map(f64::abs))
+            });
+            let d = self.scale[contact];
+            terms.iter().map(|term| (term / d).powi(2)).sum::<f64>()
+        };
+        self.solved() && self.residual <= part * (0..self.contacts()).map(size).sum::<f64>().sqrt()
     }
 
     /// Natural residual of the present point, in the units of the whole problem.

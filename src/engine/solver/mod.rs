@@ -18,6 +18,7 @@ mod few;
 mod fischer;
 #[cfg(test)]
 mod fixtures;
+mod grouped;
 mod lemke;
 mod linear;
 mod mixed;

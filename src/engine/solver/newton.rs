@@ -66,11 +66,12 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
 }
 
 /// The same from a guess, for the answer that a start from zero would give: one that is not unique (hyperstatic
-/// contact) does not count, and a guess within tolerance is brought to round-off, so that errors do not add up from one
-/// problem to the next.
+/// contact) does not count, unless the guess was an answer but for round-off. A guess within tolerance is brought to
+/// round-off, so that errors do not add up from one problem to the next.
 pub fn solve_from_guess(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
     let mut effort = Effort { solver: "guess", iterations: 0, solved: part.is_exact() };
-    if !effort.solved && limit > 0 && part.is_nearly_exact() {
+    let is_answer = part.is_nearly_exact();
+    if !effort.solved && limit > 0 && is_answer {
         nsgs::sweep(part, Accuracy::Exact);
         part.refresh();
         effort = Effort { solver: "nsgs", iterations: 1, solved: part.is_exact() };
@@ -83,7 +84,7 @@ pub fn solve_from_guess(part: &mut Component, limit: u32, scratch: &mut Scratch)
             break;
         }
         if part.solved() {
-            effort.solved = is_unique(part, &scratch.newton);
+            effort.solved = is_answer || is_unique(part, &scratch.newton);
             if scratch.newton.dense {
                 polish(part, &mut scratch.newton);
             }

@@ -1,9 +1,11 @@
 //! Elimination of sparse block matrices: rows with few neighbours first, what is left as a dense matrix.
 //!
 //! The pattern must be symmetric. Pivots are whole diagonal blocks, the next one always that with the fewest
-//! neighbours (minimum degree); blocks too close to singular are left to the dense matrix, which exchanges rows.
+//! neighbours (minimum degree); blocks too close to singular are left to the dense matrix, which exchanges rows. Where
+//! many rows have the same neighbours, whole groups of them are eliminated instead ([`grouped`](super::grouped)).
 
 use super::dense::Matrix;
+use super::grouped::{Groups, Row};
 use crate::engine::problem::block_matrix::Block;
 
 /// A system of equations in blocks of up to three unknowns.
@@ -25,6 +27,9 @@ pub struct BlockSystem {
     starts: Vec<usize>,
     matrix: Matrix,
     dense_right: Vec<f64>,
+    groups: Groups,
+    /// Whether the last solution is that of `groups`.
+    grouped: bool,
 }
 
 /// Diagonal blocks with larger condition are no pivots.
@@ -78,6 +83,20 @@ impl BlockSystem {
 
     /// Solves; the unknowns of each block row are in [`BlockSystem::solution`]. False where a pivot is zero.
     pub fn solve(&mut self) -> bool {
+        let BlockSystem { rows, unknowns, diagonal, right, groups, .. } = self;
+        self.grouped = groups.find(self.contacts, |row| &rows[row]);
+        if self.grouped {
+            return groups.solve(|row| Row {
+                unknowns: unknowns[row],
+                diagonal: &diagonal[row],
+                beside: &rows[row],
+                right: &right[row],
+            });
+        }
+        self.solve_by_rows()
+    }
+
+    fn solve_by_rows(&mut self) -> bool {
         self.waiting.clear();
         self.waiting.extend(0..self.contacts);
         self.eliminated.clear();
@@ -117,12 +136,12 @@ impl BlockSystem {
 
     /// Smallest pivot of the dense matrix as a part of the largest; blocks close to singular are all left to it.
     pub fn pivot_ratio(&self) -> f64 {
-        self.matrix.pivot_ratio()
+        if self.grouped { self.groups.pivot_ratio() } else { self.matrix.pivot_ratio() }
     }
 
     /// Unknowns of a block row.
-    pub fn solution(&self, row: usize) -> &[f64; 3] {
-        &self.right[row]
+    pub fn solution(&self, row: usize) -> &[f64] {
+        if self.grouped { self.groups.solution(row) } else { &self.right[row] }
     }
 
     /// Eliminates the unknowns of a row from all others; its diagonal block is replaced by the inverse.
