@@ -52,6 +52,8 @@ struct Group {
 struct Link {
     group: usize,
     start: usize,
+    /// The same of the block across the diagonal, once the group is eliminated.
+    across: usize,
 }
 
 /// A block row as it is given.
@@ -96,7 +98,7 @@ impl Groups {
 
     /// Solves the equations of the rows that groups were found of. False where a pivot is zero.
     pub fn solve<'a>(&mut self, row: impl Fn(usize) -> Row<'a>) -> bool {
-        self.gather(row);
+        self.gather(&row);
         self.eliminated.clear();
         self.waiting.clear();
         self.waiting.extend(0..self.count);
@@ -106,13 +108,30 @@ impl Groups {
                 return false;
             }
         }
-        if !self.solve_dense() {
+        if !self.factor_dense() {
             return false;
         }
-        for at in (0..self.eliminated.len()).rev() {
-            self.substitute(self.eliminated[at]);
-        }
+        self.substitute(|index| *row(index).right);
         true
+    }
+
+    /// Solves the same equations with another right-hand side.
+    pub fn substitute(&mut self, right: impl Fn(usize) -> [f64; 3]) {
+        for group in &mut self.groups[..self.count] {
+            group.right.clear();
+        }
+        for index in 0..self.places.len() {
+            let right = right(index);
+            let unknowns = self.unknowns(index);
+            self.groups[self.places[index].0].right.extend_from_slice(&right[..unknowns]);
+        }
+        for at in 0..self.eliminated.len() {
+            self.substitute_forward(self.eliminated[at]);
+        }
+        self.substitute_dense();
+        for at in (0..self.eliminated.len()).rev() {
+            self.substitute_backward(self.eliminated[at]);
+        }
     }
 
     /// Smallest pivot of a group, or of the dense matrix, as a part of the largest.
@@ -128,20 +147,18 @@ impl Groups {
     }
 
     /// Takes the rows into groups.
-    fn gather<'a>(&mut self, row: impl Fn(usize) -> Row<'a>) {
+    fn gather<'a>(&mut self, row: &impl Fn(usize) -> Row<'a>) {
         self.count = self.firsts.len();
         while self.groups.len() < self.count {
             self.groups.push(Group::default());
         }
         for group in &mut self.groups[..self.count] {
             group.unknowns = 0;
-            group.right.clear();
         }
         for (index, place) in self.places.iter_mut().enumerate() {
             let (row, group) = (row(index), &mut self.groups[place.0]);
             place.1 = group.unknowns;
             group.unknowns += row.unknowns;
-            group.right.extend_from_slice(&row.right[..row.unknowns]);
         }
         self.entries.clear();
         self.marks.clear();
@@ -167,7 +184,7 @@ impl Groups {
                 continue;
             }
             self.marks[group] = links.len();
-            links.push(Link { group, start: self.entries.len() });
+            links.push(Link { group, start: self.entries.len(), across: 0 });
             self.entries.resize(self.entries.len() + unknowns * self.groups[group].unknowns, 0.0);
         }
         self.groups[at].links = links;
@@ -184,8 +201,8 @@ impl Groups {
         for (column, block) in row.beside {
             let (group, start) = self.places[*column];
             let whole = self.groups[group].unknowns;
-            let end = self.places.get(column + 1).filter(|next| next.0 == group).map_or(whole, |next| next.1);
-            let width = end - start;
+            let width = self.unknowns(*column);
+            let end = start + width;
             for (k, line) in block[..row.unknowns].iter().enumerate() {
                 let target = if group == at {
                     &mut self.groups[at].own.row_mut(first + k)[start..end]
@@ -196,6 +213,13 @@ impl Groups {
                 target.copy_from_slice(&line[..width]);
             }
         }
+    }
+
+    /// Number of unknowns of a row.
+    fn unknowns(&self, row: usize) -> usize {
+        let (group, start) = self.places[row];
+        let next = self.places.get(row + 1).filter(|next| next.0 == group);
+        next.map_or(self.groups[group].unknowns, |next| next.1) - start
     }
 
     /// Where the next group to eliminate is among those that wait; none once a dense matrix is better.
@@ -216,7 +240,6 @@ impl Groups {
             self.groups[pivot] = taken;
             return false;
         }
-        taken.own.substitute(&mut taken.right);
         for link in &taken.links {
             let width = self.groups[link.group].unknowns;
             for column in 0..width {
@@ -228,32 +251,25 @@ impl Groups {
                 }
             }
         }
-        for link in &taken.links {
-            self.eliminate_from(link.group, pivot, &taken);
+        for index in 0..taken.links.len() {
+            taken.links[index].across = self.eliminate_from(taken.links[index].group, pivot, &taken);
         }
         self.groups[pivot] = taken;
         self.eliminated.push(pivot);
         true
     }
 
-    /// Eliminates the unknowns of `pivot` from the rows of a group.
-    fn eliminate_from(&mut self, at: usize, pivot: usize, taken: &Group) {
+    /// Eliminates the unknowns of `pivot` from the rows of a group, whose block beside it stays where it was: there.
+    fn eliminate_from(&mut self, at: usize, pivot: usize, taken: &Group) -> usize {
         let n = taken.unknowns;
         let mut group = std::mem::take(&mut self.groups[at]);
-        let Some(place) = group.links.iter().position(|link| link.group == pivot) else {
-            self.groups[at] = group;
-            return;
-        };
-        let factor = group.links.swap_remove(place).start;
-        for (row, right) in group.right.iter_mut().enumerate() {
-            let factors = &self.entries[factor + row * n..factor + (row + 1) * n];
-            *right -= factors.iter().zip(&taken.right).map(|(factor, x)| factor * x).sum::<f64>();
-        }
+        let place = group.links.iter().position(|link| link.group == pivot);
+        let factor = group.links.swap_remove(place.expect("the pattern is symmetric")).start;
         for link in &taken.links {
             let width = if link.group == at { group.unknowns } else { self.groups[link.group].unknowns };
             let found = group.links.iter().find(|own| own.group == link.group).map(|own| own.start);
             if link.group != at && found.is_none() {
-                group.links.push(Link { group: link.group, start: self.entries.len() });
+                group.links.push(Link { group: link.group, start: self.entries.len(), across: 0 });
                 self.entries.resize(self.entries.len() + group.unknowns * width, 0.0);
             }
             let start = found.or(group.links.last().map(|own| own.start)).unwrap_or(0);
@@ -279,18 +295,19 @@ impl Groups {
             }
         }
         self.groups[at] = group;
+        factor
     }
 
-    /// Solves for the groups that are left.
-    fn solve_dense(&mut self) -> bool {
+    /// Factors the equations of the groups that are left.
+    fn factor_dense(&mut self) -> bool {
         self.starts.clear();
         self.starts.resize(self.count, 0);
-        self.right.clear();
+        let mut size = 0;
         for &at in &self.waiting {
-            self.starts[at] = self.right.len();
-            self.right.extend_from_slice(&self.groups[at].right);
+            self.starts[at] = size;
+            size += self.groups[at].unknowns;
         }
-        self.matrix.reset(self.right.len());
+        self.matrix.reset(size);
         for &at in &self.waiting {
             let start = self.starts[at];
             let mut group = std::mem::take(&mut self.groups[at]);
@@ -306,8 +323,27 @@ impl Groups {
             }
             self.groups[at] = group;
         }
-        if !self.matrix.factor() {
-            return false;
+        self.matrix.factor()
+    }
+
+    /// Takes an eliminated group out of the right-hand sides of the others.
+    fn substitute_forward(&mut self, at: usize) {
+        let mut group = std::mem::take(&mut self.groups[at]);
+        group.own.substitute(&mut group.right);
+        for link in &group.links {
+            for (row, right) in self.groups[link.group].right.iter_mut().enumerate() {
+                let start = link.across + row * group.unknowns;
+                *right -= dot(&self.entries[start..start + group.unknowns], &group.right);
+            }
+        }
+        self.groups[at] = group;
+    }
+
+    /// Finds the unknowns of the groups that were left.
+    fn substitute_dense(&mut self) {
+        self.right.clear();
+        for &at in &self.waiting {
+            self.right.extend_from_slice(&self.groups[at].right);
         }
         self.matrix.substitute(&mut self.right);
         for &at in &self.waiting {
@@ -315,20 +351,22 @@ impl Groups {
             let start = self.starts[at];
             group.right.copy_from_slice(&self.right[start..start + group.unknowns]);
         }
-        true
     }
 
     /// Finds the unknowns of an eliminated group from those of the others.
-    fn substitute(&mut self, at: usize) {
+    fn substitute_backward(&mut self, at: usize) {
         let mut group = std::mem::take(&mut self.groups[at]);
         for link in &group.links {
             let known = &self.groups[link.group].right;
             for (row, right) in group.right.iter_mut().enumerate() {
                 let start = link.start + row * known.len();
-                let line = &self.entries[start..start + known.len()];
-                *right -= line.iter().zip(known).map(|(entry, x)| entry * x).sum::<f64>();
+                *right -= dot(&self.entries[start..start + known.len()], known);
             }
         }
         self.groups[at] = group;
     }
+}
+
+fn dot(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(one, other)| one * other).sum()
 }

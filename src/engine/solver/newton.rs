@@ -24,6 +24,8 @@ pub struct NewtonScratch {
     modes: Vec<Mode>,
     /// First unknown of each contact, or its block row.
     starts: Vec<usize>,
+    /// Contact of each block row.
+    active: Vec<usize>,
     z: Vec<f64>,
     /// Whether the last step used `matrix`.
     dense: bool,
@@ -37,6 +39,7 @@ impl NewtonScratch {
         NewtonScratch {
             modes: Vec::with_capacity(contacts),
             starts: Vec::with_capacity(contacts),
+            active: Vec::with_capacity(contacts),
             z: Vec::with_capacity(3 * contacts),
             dense: true,
             matrix: Matrix::with_capacity(3 * contacts),
@@ -58,7 +61,7 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
         if best.offer(part) {
             last_better = iterations;
         }
-        if part.solved() && scratch.newton.dense {
+        if part.solved() {
             polish(part, &mut scratch.newton);
         }
     }
@@ -85,9 +88,7 @@ pub fn solve_from_guess(part: &mut Component, limit: u32, scratch: &mut Scratch)
         }
         if part.solved() {
             effort.solved = is_answer || is_unique(part, &scratch.newton);
-            if scratch.newton.dense {
-                polish(part, &mut scratch.newton);
-            }
+            polish(part, &mut scratch.newton);
             break;
         }
     }
@@ -113,9 +114,21 @@ fn is_unique(part: &Component, scratch: &NewtonScratch) -> bool {
 /// Takes out what the shift has done to the last step, with the factors at hand, where the change is too small to
 /// matter to the residual; the velocities stay those from before.
 fn polish(part: &mut Component, scratch: &mut NewtonScratch) {
-    substitute(part, SHIFT, None, scratch);
-    let NewtonScratch { modes, starts, z, .. } = scratch;
-    let impulse = |contact: usize| modes[contact].impulse(part.mu[contact], &z[starts[contact]..]);
+    if scratch.dense {
+        substitute(part, SHIFT, None, scratch);
+    } else if !substitute_sparse(part, scratch) {
+        return;
+    }
+    let NewtonScratch { modes, starts, z, dense, sparse, .. } = scratch;
+    let impulse = |contact: usize| {
+        let mode = &modes[contact];
+        let unknowns = match mode {
+            Mode::Open => &[],
+            _ if *dense => &z[starts[contact]..],
+            _ => sparse.solution(starts[contact]),
+        };
+        mode.impulse(part.mu[contact], unknowns)
+    };
     let mut change = 0.0;
     for (contact, r) in part.r.iter().enumerate() {
         let polished = impulse(contact);
@@ -126,6 +139,12 @@ fn polish(part: &mut Component, scratch: &mut NewtonScratch) {
             *r = impulse(contact);
         }
     }
+}
+
+/// Solves the last sparse system from the present point, where its factors were kept; returns whether they were.
+fn substitute_sparse(part: &Component, scratch: &mut NewtonScratch) -> bool {
+    let NewtonScratch { modes, sparse, active, .. } = scratch;
+    sparse.substitute(|row| right(part, SHIFT, None, active[row], &modes[active[row]]))
 }
 
 /// Replaces the point of `part` by the Newton step from there, for the problem shifted by `rho` about `centre`
@@ -210,12 +229,14 @@ fn solve_sparse(
     centre: Option<&[[f64; 3]]>,
     scratch: &mut NewtonScratch,
 ) -> bool {
-    let NewtonScratch { modes, starts, sparse, .. } = scratch;
+    let NewtonScratch { modes, starts, active, sparse, .. } = scratch;
     starts.clear();
-    let mut active = 0;
-    for mode in modes.iter() {
-        starts.push(active);
-        active += usize::from(*mode != Mode::Open);
+    active.clear();
+    for (contact, mode) in modes.iter().enumerate() {
+        starts.push(active.len());
+        if *mode != Mode::Open {
+            active.push(contact);
+        }
     }
     sparse.clear();
     for (contact, mode) in modes.iter().enumerate() {

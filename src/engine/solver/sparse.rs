@@ -134,6 +134,15 @@ impl BlockSystem {
         true
     }
 
+    /// Solves the last system with another right-hand side, by row, where its factors were kept. Returns whether they
+    /// were.
+    pub fn substitute(&mut self, right: impl Fn(usize) -> [f64; 3]) -> bool {
+        if self.grouped {
+            self.groups.substitute(right);
+        }
+        self.grouped
+    }
+
     /// Smallest pivot of the dense matrix as a part of the largest; blocks close to singular are all left to it.
     pub fn pivot_ratio(&self) -> f64 {
         if self.grouped { self.groups.pivot_ratio() } else { self.matrix.pivot_ratio() }
