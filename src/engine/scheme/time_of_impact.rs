@@ -95,7 +95,7 @@ fn closing<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
             step.workspace.active.push(index);
         }
     }
-    if step.island.turns_along && !step.workspace.active.is_empty() {
+    if step.island.turns_along {
         join_features(step, closing);
     }
     if !closing && !step.workspace.active.is_empty() {
@@ -109,36 +109,32 @@ fn closing<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
     closing
 }
 
-/// Makes active what all but touches beside another feature of the same pair: at an impact, and where it rests. Edges and
-/// faces meet with all their corners, whatever is left of round-off and of the tolerance of earlier impacts.
+/// Makes active features of pairs with several of them that all but touch: those that rest, and at an impact those
+/// beside one that touches. Edges and faces meet with all their corners, whatever round-off and the tolerance of earlier
+/// impacts have left between.
 // Not inlined: steps of shapes that touch at one point stay short.
 #[inline(never)]
 fn join_features<S: Solvable>(step: &mut IslandStep<'_, S>, closing: bool) {
-    /// Gap of such features, as a part of the size of the shapes.
+    /// Gap of such features, as a part of the distance of the touching point from the centres.
     const TOGETHER: f64 = 1e-7;
     let touching = step.workspace.active.len();
-    let (mut known, mut index) = (0, 0);
-    while known < touching {
-        let contact = step.workspace.touches[step.workspace.active[known]].contact;
-        while step.workspace.touches[index].contact != contact {
-            index += 1;
+    let mut known = 0;
+    for index in 0..step.workspace.touches.len() {
+        let touch = &step.workspace.touches[index];
+        if known < touching && step.workspace.active[known] == index {
+            known += 1;
+            continue;
         }
-        let mut reach = None;
-        while index < step.workspace.touches.len() && step.workspace.touches[index].contact == contact {
-            let touch = &step.workspace.touches[index];
-            if known < touching && step.workspace.active[known] == index {
-                known += 1;
-            } else {
-                let reach = *reach.get_or_insert_with(|| {
-                    let (node, surface) = step.system.extents(touch.sides());
-                    TOGETHER * (node + surface)
-                });
-                let is_slow = touch.normal_velocity.value().abs() <= step.resting_speed(touch);
-                if touch.gap.value() <= reach && (closing || is_slow) {
-                    step.workspace.active.push(index);
-                }
-            }
-            index += 1;
+        let carrier = touch.carrier.map_or(0.0, |carrier| length(&carrier.arm).value());
+        let reach = TOGETHER * (length(&touch.arm).value() + carrier);
+        if touch.gap.value() > reach || step.system.contacts[touch.contact].points == 1 {
+            continue;
+        }
+        let is_beside = |&place: &usize| step.workspace.touches[place].contact == touch.contact;
+        if touch.normal_velocity.value().abs() <= step.resting_speed(touch)
+            || closing && step.workspace.active[..touching].iter().any(is_beside)
+        {
+            step.workspace.active.push(index);
         }
     }
     if step.workspace.active.len() > touching {
