@@ -19,6 +19,8 @@ use nalgebra::Vector3;
 const MAX_EVENTS: u32 = 512;
 /// The same where the touching point depends on the orientation: it may jump from side to side without end.
 const MAX_EVENTS_TURNING: u32 = 32;
+/// What every further body adds to that: all of them pass an event of one.
+const MORE_EVENTS_TURNING: u32 = 4;
 
 /// Times that the way to an impact is looked at again.
 const MAX_CUTS: u32 = 16;
@@ -29,8 +31,12 @@ const SAME_TIME: f64 = 1.0 - 1e-12;
 #[inline]
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, mut remaining: S) {
     let has_edges = |&node: &usize| step.system.nodes[node].shape.has_edges();
-    let each = if step.island.nodes.iter().any(has_edges) { MAX_EVENTS_TURNING } else { MAX_EVENTS };
-    let most = each.saturating_mul(step.island.nodes.len() as u32);
+    let nodes = step.island.nodes.len() as u32;
+    let most = if step.island.nodes.iter().any(has_edges) {
+        MAX_EVENTS_TURNING.saturating_add(MORE_EVENTS_TURNING.saturating_mul(nodes - 1))
+    } else {
+        MAX_EVENTS.saturating_mul(nodes)
+    };
     for event in 0..most {
         // After half of them bounces are closed whatever the restitution.
         step.crowded = event >= most / 2;
