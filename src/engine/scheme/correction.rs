@@ -4,10 +4,11 @@
 //! `q += M^-1 N^T x`. Where a body turns with it, gaps are not linear in `x` and it is repeated.
 
 use super::{IslandStep, Placing, linked};
-use crate::engine::contact::{Touch, gap_at};
+use crate::engine::contact::{Impulse, Touch, gap_at};
 use crate::engine::rotation::{Orientation, spin};
-use crate::engine::scalar::Scalar;
+use crate::engine::scalar::{Scalar, length};
 use crate::engine::solver::Solvable;
+use crate::engine::state::ContactMode;
 use crate::engine::step::Workspace;
 use nalgebra::Vector3;
 
@@ -16,6 +17,8 @@ const ROUNDS: usize = 4;
 
 /// Gaps of turning bodies that are left alone, as a part of the distance that counts as touching.
 const CLOSED_PART: f64 = 0.1;
+/// Gaps that displacements may close, as a part of the distance from the centre.
+const NEARBY: f64 = 1e-3;
 /// Largest tolerance of a displacement.
 const ROUGHEST: f64 = 1e-2;
 
@@ -51,7 +54,29 @@ pub fn close<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
         if !turns {
             return;
         }
+        take_penetrated(step);
         lever = S::zero();
+    }
+}
+
+/// Makes active, without impulse, what a displacement of others has pressed in.
+fn take_penetrated<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let known = step.workspace.active.len();
+    for index in 0..step.workspace.touches.len() {
+        let touch = &step.workspace.touches[index];
+        // What was further away than a displacement reaches is not looked at again.
+        if touch.gap.value() > NEARBY * length(&touch.arm).value()
+            || step.workspace.active[..known].contains(&index)
+        {
+            continue;
+        }
+        let gap = refresh(step, index);
+        if gap < -CLOSED_PART * step.touching_distance(&step.workspace.touches[index]) {
+            let nothing =
+                Impulse { normal: S::zero(), tangential: Vector3::zeros(), mode: ContactMode::Open };
+            step.workspace.active.push(index);
+            step.workspace.impulses.push(nothing);
+        }
     }
 }
 

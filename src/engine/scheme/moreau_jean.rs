@@ -11,18 +11,22 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     capture(step, dt, rounded);
 }
 
-/// The same with gaps that are `rounded` or not.
-pub fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rounded: bool) {
+fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rounded: bool) {
+    pass(step, dt, rounded);
+    // A master that iterates has its own positions.
+    if step.system.settings.correction && !step.island.iterates {
+        super::correction::lift_out(step);
+    }
+}
+
+/// The same without correction, with gaps that are `rounded` or not.
+pub fn pass<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rounded: bool) {
     step.look();
     activate(step, dt, rounded);
     step.propose_impact(dt);
     step.accept(dt);
     step.record_modes();
     step.record_penetration();
-    // A master that iterates has its own positions.
-    if step.system.settings.correction && !step.island.iterates {
-        super::correction::lift_out(step);
-    }
 }
 
 /// Makes active what closes soon; with gaps that are round-off if wanted.

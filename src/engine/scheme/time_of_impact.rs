@@ -63,8 +63,34 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, mut remaining: S) {
         }
         remaining -= interval;
     }
+    capture(step, remaining);
+}
+
+/// Captures the rest of a crowded step. What is pressed and does not leave is closed from either side: gaps of many
+/// sizes, each with its own time of impact, would crowd the next step too.
+#[inline(never)]
+fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) {
     // Contacts were left closed to round-off.
-    moreau_jean::capture(step, remaining, true);
+    moreau_jean::pass(step, remaining, true);
+    if !step.system.settings.correction {
+        return;
+    }
+    let mut kept = 0;
+    for index in 0..step.workspace.active.len() {
+        let touch = &mut step.workspace.touches[step.workspace.active[index]];
+        touch.settle(step.system, step.state);
+        touch.normal_velocity = touch.normal.dot(&touch.velocity(step.state));
+        let touch = &step.workspace.touches[step.workspace.active[index]];
+        if touch.normal_velocity.value() <= step.resting_speed(touch) {
+            step.workspace.active[kept] = step.workspace.active[index];
+            step.workspace.impulses[kept] = step.workspace.impulses[index];
+            kept += 1;
+        }
+    }
+    step.workspace.active.truncate(kept);
+    step.workspace.impulses.truncate(kept);
+    correction::close(step, remaining);
+    correction::lift_out(step);
 }
 
 /// Proposes velocities up to the next event, or to the end of the step where there is none. Returns the length of

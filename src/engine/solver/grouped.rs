@@ -370,3 +370,69 @@ impl Groups {
 fn dot(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(one, other)| one * other).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows in groups of four, each group coupled to the next; a positive semidefinite matrix of low rank and a shift.
+    #[test]
+    fn equations_of_more_rows_than_bodies_can_move_are_solved() {
+        const ROWS: usize = 40;
+        const GROUP: usize = 4;
+        const SHIFT: f64 = 1e-6;
+        let width = |row: usize| 1 + row % 3;
+        // Row `k` of the matrix is that of `J J^T`, where a group pushes two bodies with three unknowns each.
+        let push = |row: usize, k: usize| -> Vec<f64> {
+            let mut line = vec![0.0; 3 * (ROWS / GROUP + 1)];
+            for (place, entry) in line[3 * (row / GROUP)..3 * (row / GROUP) + 6].iter_mut().enumerate() {
+                *entry = ((31 * row + 17 * k + 7 * place + 5) % 13) as f64 / 13.0 - 0.4;
+            }
+            line
+        };
+        let block = |i: usize, j: usize| -> Block<f64> {
+            std::array::from_fn(|a| {
+                std::array::from_fn(|b| {
+                    let shift = if i == j && a == b { SHIFT } else { 0.0 };
+                    dot(&push(i, a), &push(j, b)) + shift
+                })
+            })
+        };
+        let coupled = |i: usize, j: usize| i != j && (i / GROUP).abs_diff(j / GROUP) <= 1;
+        let beside: Vec<Vec<(usize, Block<f64>)>> = (0..ROWS)
+            .map(|i| (0..ROWS).filter(|&j| coupled(i, j)).map(|j| (j, block(i, j))).collect())
+            .collect();
+        let diagonal: Vec<Block<f64>> = (0..ROWS).map(|i| block(i, i)).collect();
+        let right = |turn: usize| move |i: usize| [0, 1, 2].map(|k| ((i + k + turn) % 5) as f64 - 2.0);
+        let mut groups = Groups::default();
+        assert!(groups.find(ROWS, |row| &beside[row]));
+        assert_eq!(groups.firsts.len(), ROWS / GROUP);
+        let sides: Vec<[f64; 3]> = (0..ROWS).map(right(0)).collect();
+        assert!(groups.solve(|row| Row {
+            unknowns: width(row),
+            diagonal: &diagonal[row],
+            beside: &beside[row],
+            right: &sides[row],
+        }));
+        assert!(groups.eliminated.len() > 4, "most groups are eliminated one by one");
+        assert!(groups.pivot_ratio() < 1e-4, "a group has more rows than its bodies can move");
+        for turn in 0..2 {
+            groups.substitute(right(turn));
+            // Residuals, in place of solutions of an ill-conditioned matrix.
+            for i in 0..ROWS {
+                for a in 0..width(i) {
+                    let mut sum = -right(turn)(i)[a];
+                    let mut size = 0.0_f64;
+                    for j in (0..ROWS).filter(|&j| i == j || coupled(i, j)) {
+                        let block = block(i, j);
+                        for b in 0..width(j) {
+                            sum += block[a][b] * groups.solution(j)[b];
+                            size = size.max(groups.solution(j)[b].abs());
+                        }
+                    }
+                    assert!(sum.abs() < 1e-12 * (1.0 + size), "row {i}: {sum:e} of {size:e}");
+                }
+            }
+        }
+    }
+}
