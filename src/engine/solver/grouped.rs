@@ -425,9 +425,9 @@ mod tests {
                     let mut size = 0.0_f64;
                     for j in (0..ROWS).filter(|&j| i == j || coupled(i, j)) {
                         let block = block(i, j);
-                        for b in 0..width(j) {
-                            sum += block[a][b] * groups.solution(j)[b];
-                            size = size.max(groups.solution(j)[b].abs());
+                        for (entry, x) in block[a][..width(j)].iter().zip(groups.solution(j)) {
+                            sum += entry * x;
+                            size = size.max(x.abs());
                         }
                     }
                     assert!(sum.abs() < 1e-12 * (1.0 + size), "row {i}: {sum:e} of {size:e}");
