@@ -5,7 +5,7 @@ mod common;
 use common::{ExactBounce, capturing, model, reference, run, worst};
 use contact_fmu::engine::{ContactMode, State, gap, mechanical_energy};
 use contact_fmu::examples;
-use contact_fmu::model::Scheme;
+use contact_fmu::model::{NodeShape, Scheme};
 
 const TILT: f64 = 0.05;
 
@@ -139,8 +139,12 @@ fn energy_never_rises_and_its_balance_closes() {
     let is_moreau_jean = |name: &&str| model(name).engine.scheme == Scheme::MoreauJean;
     // With joints the balance closes to the order of the scheme: tests/subsystems.rs, tests/joints.rs.
     let has_no_joints = |name: &&str| model(name).joints.is_empty();
+    // So it does where bodies pivot on corners: tests/box_drop.rs, tests/stacks.rs, tests/dominoes.rs.
+    let has_no_boxes =
+        |name: &&str| model(name).nodes.iter().all(|node| !matches!(node.shape, NodeShape::Box { .. }));
     // Continuous contact has its own: large forces work over the round-off of positions.
-    for name in examples::names().filter(is_hard).filter(is_moreau_jean).filter(has_no_joints) {
+    let models = examples::names().filter(is_hard).filter(is_moreau_jean);
+    for name in models.filter(has_no_joints).filter(has_no_boxes) {
         let run = run(&model(name), 1e-3, 5.0);
         for pair in run.states.windows(2) {
             let lost = pair[1].step.dissipated - pair[0].step.dissipated;
