@@ -103,10 +103,10 @@ impl<S: Scalar> Window<S> {
             + contact.torque.dot(&((before.angular_velocity + after.angular_velocity) * half)) * h
     }
 
-    /// Kinetic energy of the body's centre at its end.
+    /// Kinetic energy of the body's centre at its end; zero for one that does not respond.
     pub fn kinetic_energy(&self) -> f64 {
-        let velocity = &self.after.velocity;
-        0.5 * self.mobility.mass.value() * velocity.dot(velocity).value()
+        let (mass, velocity) = (self.mobility.mass.value(), &self.after.velocity);
+        if mass.is_finite() { 0.5 * mass * velocity.dot(velocity).value() } else { 0.0 }
     }
 }
 
