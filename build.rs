@@ -2,7 +2,7 @@
 //!
 //! Builds `fmu-template` for the target by a nested cargo, or takes the libraries of the folder that
 //! `FMU_RUNTIME_DIR` names (`linux64/`, `win64/`, ...), and writes `$OUT_DIR/runtimes.rs`, which embeds them. `$OUT_DIR/examples.rs` embeds
-//! `models/*/model.toml`.
+//! `models/*/model.toml` and the shapes beside them.
 //! Without the feature there is nothing to do: that is the nested build itself.
 
 #[path = "build/platforms.rs"]
@@ -177,9 +177,34 @@ fn embed_examples(out: &Path) -> Result<(), Box<dyn Error>> {
     let mut source = String::from("/// Every example, in the order of their names.\n");
     source.push_str("pub static EXAMPLES: &[Example] = &[\n");
     for (name, model) in models {
-        writeln!(source, "    Example {{ name: {name:?}, text: include_str!({model:?}) }},")?;
+        let mut files = String::new();
+        for (file, path) in shapes_beside(&model)? {
+            write!(files, "({file:?}, include_bytes!({path:?})), ")?;
+        }
+        writeln!(
+            source,
+            "    Example {{ name: {name:?}, text: include_str!({model:?}), files: &[{}] }},",
+            files.trim_end_matches(", ")
+        )?;
     }
     source.push_str("];\n");
     fs::write(out.join("examples.rs"), source)?;
     Ok(())
+}
+
+/// Shapes in the folder of a model, by name.
+fn shapes_beside(model: &Path) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
+    let folder = model.parent().ok_or("a model is in a folder")?;
+    let mut shapes = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_shape = path
+            .extension()
+            .is_some_and(|extension| ["stl", "obj", "txt"].iter().any(|known| extension == *known));
+        if let (true, Some(name)) = (is_shape, path.file_name().and_then(|name| name.to_str())) {
+            shapes.push((name.to_owned(), path.clone()));
+        }
+    }
+    shapes.sort();
+    Ok(shapes)
 }

@@ -7,6 +7,8 @@ pub struct Example {
     pub name: &'static str,
     /// The model file.
     pub text: &'static str,
+    /// Names and contents of the files that it names.
+    pub files: &'static [(&'static str, &'static [u8])],
 }
 
 include!(concat!(env!("OUT_DIR"), "/examples.rs"));

@@ -928,20 +928,6 @@ fn several_broken_rules_at_once() {
 }
 
 #[test]
-fn planned_keys_and_values() {
-    assert_eq!(
-        error_with("shape.sphere.radius = 0.1", "shape.hull.file = \"a.obj\""),
-        expected(
-            "this version does not support `hull` in `shape` yet",
-            8,
-            "shape.hull.file = \"a.obj\"",
-            "hull",
-            "supported keys: `sphere`, `disc`, `box`, `capsule`, `cylinder`, `points`"
-        )
-    );
-}
-
-#[test]
 fn solvers_and_the_laws_they_solve() {
     let with = |solver: &str, law: &str| {
         MINIMAL.replacen("[[node]]", &format!("[engine]\nsolver = \"{solver}\"\n[[node]]"), 1).replacen(

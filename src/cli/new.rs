@@ -8,7 +8,7 @@ use contact_fmu::output_file::temporary_beside;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-const STARTER: Example = Example { name: "starter", text: include_str!("starter.toml") };
+const STARTER: Example = Example { name: "starter", text: include_str!("starter.toml"), files: &[] };
 
 /// Write a commented starter model file.
 #[derive(clap::Args)]
@@ -19,7 +19,7 @@ pub struct Arguments {
     /// Name of the model, or path of its file; NAME.toml must not exist yet.
     #[arg(value_parser = model_path)]
     name: PathBuf,
-    /// Copy an example instead.
+    /// Copy an example instead, with the files that it names.
     #[arg(long, value_name = "EXAMPLE", value_parser = PossibleValuesParser::new(examples::names()))]
     like: Option<String>,
 }
@@ -27,7 +27,15 @@ pub struct Arguments {
 /// Writes the file and prints its path on stdout.
 pub fn run(Arguments { name: path, like }: Arguments) -> anyhow::Result<()> {
     let example = like.and_then(|like| EXAMPLES.iter().find(|example| example.name == like));
-    write_new(&path, &renamed(example.unwrap_or(&STARTER), &model_name(&path)))?;
+    let example = example.unwrap_or(&STARTER);
+    for (name, contents) in example.files {
+        let file = path.with_file_name(name);
+        // The same file may be there from another copy.
+        if std::fs::read(&file).ok().as_deref() != Some(contents) {
+            write_new(&file, contents)?;
+        }
+    }
+    write_new(&path, renamed(example, &model_name(&path)).as_bytes())?;
     writeln!(std::io::stdout().lock(), "{}", path.display())?;
     Ok(())
 }
@@ -47,16 +55,16 @@ fn model_name(path: &Path) -> String {
 }
 
 /// The text of a template with the model called `name`.
-fn renamed(Example { name: template, text }: &Example, name: &str) -> String {
+fn renamed(Example { name: template, text, .. }: &Example, name: &str) -> String {
     text.replacen(&format!("name = \"{template}\""), &format!("name = \"{name}\""), 1)
         .replace(&format!(" {template}.toml"), &format!(" {name}.toml"))
 }
 
 /// Writes a file that must not exist yet: whole or not at all.
-fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
+fn write_new(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
     let cannot_write = || format!("cannot write {}", path.display());
     let mut file = temporary_beside(path).with_context(cannot_write)?;
-    file.write_all(text.as_bytes()).with_context(cannot_write)?;
+    file.write_all(contents).with_context(cannot_write)?;
     match file.persist_noclobber(path) {
         Ok(_) => Ok(()),
         Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {
@@ -74,8 +82,14 @@ mod tests {
     #[test]
     fn every_template_is_valid_under_a_new_name() {
         for template in EXAMPLES.iter().chain([&STARTER]) {
-            let model = file::parse(&renamed(template, "renamed"), "new.toml").unwrap();
-            assert_eq!(model.name, "renamed");
+            let folder = tempfile::tempdir().unwrap();
+            let name = folder.path().join("renamed.toml");
+            for _ in 0..2 {
+                let like = (template.name != STARTER.name).then(|| template.name.to_owned());
+                run(Arguments { name: name.clone(), like }).unwrap();
+                assert_eq!(file::read(&name).unwrap().model.name, "renamed");
+                std::fs::remove_file(&name).unwrap();
+            }
         }
     }
 }

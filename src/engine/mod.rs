@@ -22,13 +22,13 @@ mod state;
 mod step;
 mod system;
 
-pub use contact::{Touch, gap};
+pub use contact::{Touch, deepest, gap};
 pub use coupling::{
     Coupling, CouplingMode, CouplingState, Diagnosis, Finding, HeldForce, Kinetic, Latency, Link, Motion,
     Twist, Wrench, couple_initially, set_latency,
 };
 pub use energy::{kinetic_energy, mechanical_energy, potential_energy};
-pub use geometry::{NodeShape, Solid, Surface, SurfaceShape};
+pub use geometry::{Details, Facets, NodeShape, Solid, Surface, SurfaceShape};
 pub use initial::{
     GivenFault, ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, StartFault, check_given, check_start,
     scale_given, take_given_motion,

@@ -1,13 +1,15 @@
 //! The constant part of a simulation: what is connected to what, shapes, laws, settings.
 
 use super::coupling::{Coupling, CouplingMode};
-use super::geometry::{Meeting, NodeShape, Surface, SurfaceShape, meeting};
+use super::geometry::{Details, Meeting, NodeShape, Solid, Surface, SurfaceShape, meeting};
 use super::law::bristle::Bristle;
 use super::law::continuous::Compliance;
 use super::law::facets::Polygon;
 use super::linkage::{Linkage, Ties};
 use super::solver::SolverSettings;
-use nalgebra::Vector3;
+
+/// Most places of a contact in [`super::State::guesses`]: all features of two boxes have their own.
+pub(super) const MOST_PLACES: usize = 512;
 
 /// Everything that does not change between instantiation and the end of a simulation.
 #[derive(Clone, Debug)]
@@ -16,13 +18,13 @@ pub struct System {
     pub settings: Settings,
     /// Nodes, in the order of [`super::State::nodes`]; the bodies that carry surfaces are among them.
     pub nodes: Vec<Node>,
-    /// Points of [`NodeShape::Points`], in the frames of their bodies.
-    pub points: Vec<Vector3<f64>>,
+    /// What their shapes, and those of surfaces, are made of.
+    pub details: Details,
     /// Surfaces, fixed or carried by a body.
     pub surfaces: Vec<Surface>,
     /// Contacts, in the order of [`super::State::contacts`].
     pub contacts: Vec<Contact>,
-    /// Index of a contact's first touching point among those of all contacts, by contact.
+    /// Place of a contact's first touching point in [`super::State::guesses`], by contact.
     pub first_points: Vec<usize>,
     /// Bodies that a master moves, in the order of [`super::State::couplings`].
     pub couplings: Vec<Coupling>,
@@ -213,6 +215,13 @@ impl Contact {
         Contact { response: Response::Continuous { compliance, first }, ..self }
     }
 
+    /// How many places its touching points have in [`super::State::guesses`]: where there are very many features, few
+    /// of which touch at a time, some share a place.
+    #[inline]
+    pub fn places(&self) -> usize {
+        self.points.min(MOST_PLACES)
+    }
+
     /// Whether the contact is a rigid Coulomb cone.
     #[inline]
     pub fn is_plain_cone(&self) -> bool {
@@ -282,7 +291,7 @@ impl System {
     pub fn new(
         settings: Settings,
         nodes: Vec<Node>,
-        points: Vec<Vector3<f64>>,
+        details: impl Into<Details>,
         surfaces: Vec<Surface>,
         contacts: Vec<Contact>,
         couplings: Vec<Coupling>,
@@ -298,14 +307,14 @@ impl System {
             .iter()
             .map(|pair| {
                 let first = count;
-                count += pair.points;
+                count += pair.places();
                 first
             })
             .collect();
         System {
             settings,
             nodes,
-            points,
+            details: details.into(),
             surfaces,
             contacts,
             first_points,
@@ -333,6 +342,12 @@ impl System {
         if round > 0.0 { 1.0 / round } else { 0.0 }
     }
 
+    /// Whether the gap of a contact has one least place on any straight way: not over a mesh.
+    pub(super) fn is_convex(&self, sides: Sides) -> bool {
+        let shape = &self.surfaces[sides.surface].shape;
+        !matches!(shape, SurfaceShape::Solid { solid: Solid::Mesh(_), .. })
+    }
+
     /// Number of points of a contact that may well touch at the same time.
     pub(super) fn likely_points(&self, contact: usize) -> usize {
         /// Two boxes on each other.
@@ -347,12 +362,12 @@ impl System {
             SurfaceShape::Plane { .. } => 0.0,
             SurfaceShape::Solid { position, solid, .. } => position.norm() + solid.extent(),
         };
-        (self.nodes[sides.node].shape.extent(&self.points), surface)
+        (self.nodes[sides.node].shape.extent(&self.details.points), surface)
     }
 
-    /// Number of touching points of all contacts.
+    /// Number of [`super::State::guesses`], where they are needed.
     pub fn points_of_contacts(&self) -> usize {
-        (0..self.contacts.len()).map(|contact| self.touching_points(contact)).sum()
+        self.contacts.iter().map(Contact::places).sum()
     }
 
     /// Number of [`super::State::memories`].

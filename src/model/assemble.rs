@@ -2,15 +2,16 @@
 
 use super::{
     Anchor, Coupling, Frame, Friction, Joint, Latency, Model, Motion, Motor, NodeShape, Other, Profile,
-    Rotation, Scheme, Solver, Surface, SurfaceShape,
+    Rotation, Scheme, Solver, Surface, SurfaceShape, TriangleMesh,
 };
+use crate::engine::geometry::polyhedron::Polyhedron;
 use crate::engine::geometry::solids::{Ball, Capsule, Cuboid, Cylinder};
 use crate::engine::law::bristle::Bristle;
 use crate::engine::law::facets::Polygon;
 use crate::engine::{
-    self, Compression, ContactMemory, ContactRecord, CouplingMode, CouplingState, FrictionLaw, Input, Inputs,
-    JointState, NodeState, Orientation, Parameters, Past, RotationState, Settings, Solid, SolverChoice,
-    SolverSettings, State, StepRecord, System, Ties, Trend,
+    self, Compression, ContactMemory, ContactRecord, CouplingMode, CouplingState, Details, Facets,
+    FrictionLaw, Input, Inputs, JointState, NodeState, Orientation, Parameters, Past, RotationState,
+    Settings, Solid, SolverChoice, SolverSettings, State, StepRecord, System, Ties, Trend,
 };
 use nalgebra::Vector3;
 
@@ -50,8 +51,13 @@ impl Model {
             warm_start: true,
         };
         let mut points = Vec::new();
-        let mut nodes: Vec<engine::Node> =
-            self.nodes.iter().map(|node| engine_node(engine_shape(&node.shape, &mut points))).collect();
+        let polyhedra = polyhedra(&self.meshes);
+        let facets = facets(&polyhedra);
+        let mut nodes: Vec<engine::Node> = self
+            .nodes
+            .iter()
+            .map(|node| engine_node(engine_shape(&node.shape, &mut points, &facets)))
+            .collect();
         nodes.extend(self.frames().map(|_| engine_node(engine::NodeShape::Surface)));
         let mut couplings = Vec::new();
         let mut rotations = 0..;
@@ -62,7 +68,7 @@ impl Model {
                 couplings.len() - 1
             });
         }
-        let mut surfaces = self.engine_surfaces();
+        let mut surfaces = self.engine_surfaces(&facets);
         let solids = self.solids_of_nodes(&nodes, &mut surfaces);
         let (mut memories, mut compressions) = (0, 0);
         let contacts = self
@@ -87,7 +93,8 @@ impl Model {
                 }
             })
             .collect();
-        System::new(settings, nodes, points, surfaces, contacts, couplings, self.ties())
+        let details = Details { points, polyhedra };
+        System::new(settings, nodes, details, surfaces, contacts, couplings, self.ties())
     }
 
     fn initial_state(&self, system: &System) -> State<f64> {
@@ -210,7 +217,7 @@ impl Model {
         Ties { springs: springs.collect(), joints: joints.collect() }
     }
 
-    fn engine_surfaces(&self) -> Vec<engine::Surface> {
+    fn engine_surfaces(&self, facets: &[Facets]) -> Vec<engine::Surface> {
         let mut bodies = self.nodes.len()..;
         self.surfaces
             .iter()
@@ -219,7 +226,7 @@ impl Model {
                     Motion::Fixed => None,
                     Motion::Input(_) => bodies.next(),
                 };
-                engine::Surface { shape: surface_shape(surface), body }
+                engine::Surface { shape: surface_shape(surface, facets), body }
             })
             .collect()
     }
@@ -288,7 +295,11 @@ fn coupling_state(body: &Body, mode: &CouplingMode, gravity: Vector3<f64>) -> Co
 }
 
 /// The shape for the engine; points that may touch are appended to `points`.
-pub(super) fn engine_shape(shape: &NodeShape, points: &mut Vec<Vector3<f64>>) -> engine::NodeShape {
+pub(super) fn engine_shape(
+    shape: &NodeShape,
+    points: &mut Vec<Vector3<f64>>,
+    facets: &[Facets],
+) -> engine::NodeShape {
     let first = points.len();
     match shape {
         NodeShape::Point => return engine::NodeShape::Sphere { radius: 0.0 },
@@ -309,6 +320,7 @@ pub(super) fn engine_shape(shape: &NodeShape, points: &mut Vec<Vector3<f64>>) ->
                 radius: *radius,
             });
         }
+        NodeShape::Hull { mesh } => return engine::NodeShape::Hull(facets[*mesh]),
         NodeShape::Points { points: given } => {
             points.extend(given.iter().map(|&point| Vector3::from(point)));
         }
@@ -317,7 +329,7 @@ pub(super) fn engine_shape(shape: &NodeShape, points: &mut Vec<Vector3<f64>>) ->
 }
 
 /// The shape for the engine, in the frame of the body that carries the surface: one that moves has it at the origin.
-pub(super) fn surface_shape(surface: &Surface) -> engine::SurfaceShape {
+pub(super) fn surface_shape(surface: &Surface, facets: &[Facets]) -> engine::SurfaceShape {
     let (position, wxyz) = match surface.motion {
         Motion::Fixed => (surface.position, surface.orientation),
         Motion::Input(_) => ([0.0; 3], [1.0, 0.0, 0.0, 0.0]),
@@ -335,8 +347,23 @@ pub(super) fn surface_shape(surface: &Surface) -> engine::SurfaceShape {
         SurfaceShape::Cylinder { radius, half_axis } => {
             Solid::Cylinder(Cylinder { half_axis: Vector3::from(half_axis), radius })
         }
+        SurfaceShape::Mesh { mesh } => Solid::Mesh(facets[mesh]),
     };
     engine::SurfaceShape::Solid { position, orientation: Orientation { wxyz }, solid }
+}
+
+/// The polyhedra of meshes that have been validated.
+pub(super) fn polyhedra(meshes: &[TriangleMesh]) -> Vec<Polyhedron> {
+    let polyhedra = meshes.iter().map(|mesh| {
+        let corners = mesh.corners.iter().map(|&corner| Vector3::from(corner)).collect();
+        Polyhedron::new(corners, &mesh.triangles).expect("validated: the triangles make a surface")
+    });
+    polyhedra.collect()
+}
+
+/// What shapes say of polyhedra.
+pub(super) fn facets(polyhedra: &[Polyhedron]) -> Vec<Facets> {
+    polyhedra.iter().enumerate().map(|(index, polyhedron)| Facets::of(index, polyhedron)).collect()
 }
 
 fn cuboid(size: [f64; 3]) -> Cuboid {

@@ -38,10 +38,11 @@ pub fn read(path: &Path) -> Result<SourceModel, ModelFileError> {
     Ok(SourceModel { model, source })
 }
 
-/// Validates the text of a model file; `origin` names it in error messages.
+/// Validates the text of a model file; `origin` names it in error messages, and files are looked for beside it.
 pub fn parse(source: &str, origin: &str) -> Result<Model, ModelFileError> {
+    let folder = Path::new(origin).parent().unwrap_or(Path::new(""));
     parse_file(source)
-        .and_then(|file| validate::validate(&file))
+        .and_then(|file| validate::validate(&file, folder))
         .map_err(|problems| ModelFileError::new(origin, source, problems))
 }
 
@@ -444,6 +445,20 @@ pub(super) enum NodeShapeEntry {
         /// Points of three numbers in m, required: places in the body frame.
         Vec<[f64; 3]>,
     ),
+    /// The convex hull of the corners in a file; needs inertia.
+    Hull {
+        /// String, required: STL or OBJ file, beside the model file; a closed mesh, or points alone. Its origin is the position.
+        #[schemars(with = "String")]
+        file: Spanned<String>,
+        /// Number above 0, default 1.0: factor that makes m of the lengths in the file.
+        #[serde(default = "one")]
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        scale: f64,
+    },
+}
+
+fn one() -> f64 {
+    1.0
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -533,6 +548,32 @@ pub(super) enum SurfaceShapeEntry {
         /// Three numbers, default [0.0, 0.0, 1.0]: direction of the axis in the surface's frame; it is scaled to length 1.
         #[schemars(with = "Option<[f64; 3]>")]
         axis: Option<Spanned<[f64; 3]>>,
+    },
+    /// Triangles of a file, solid on the side that their normals point away from; they need not be convex.
+    Mesh {
+        /// String, required: STL or OBJ file, beside the model file. Its origin is the position.
+        #[schemars(with = "String")]
+        file: Spanned<String>,
+        /// Number above 0, default 1.0: factor that makes m of the lengths in the file.
+        #[serde(default = "one")]
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        scale: f64,
+        /// Boolean, default false: the mesh may have ends; what is behind it is solid.
+        #[serde(default)]
+        open: bool,
+    },
+    /// Heights over a grid, solid below; its middle is the position.
+    Heightfield {
+        /// String, required: text file with rows of heights in m, beside the model file; a row is along x, the next one a cell farther along y.
+        #[schemars(with = "String")]
+        file: Spanned<String>,
+        /// Two numbers above 0 in m, required: distance of neighbouring heights along x and y.
+        #[schemars(transform = items_above_zero)]
+        cell: [f64; 2],
+        /// Number above 0, default 1.0: factor of the heights.
+        #[serde(default = "one")]
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        scale: f64,
     },
 }
 

@@ -10,6 +10,8 @@ pub mod diagnostics;
 pub mod file;
 pub mod packed;
 #[cfg(feature = "cli")]
+pub mod shape_file;
+#[cfg(feature = "cli")]
 mod structure;
 #[cfg(feature = "cli")]
 pub mod validate;
@@ -40,6 +42,17 @@ pub struct Model {
     pub springs: Vec<Spring>,
     /// Joints, in file order.
     pub joints: Vec<Joint>,
+    /// What hulls, meshes and heightfields are made of.
+    pub meshes: Vec<TriangleMesh>,
+}
+
+/// Triangles of a hull or mesh.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TriangleMesh {
+    /// Places of the corners.
+    pub corners: Vec<[f64; 3]>,
+    /// Triangles by their corners, against the clock seen from outside.
+    pub triangles: Vec<[u32; 3]>,
 }
 
 impl Model {
@@ -217,6 +230,11 @@ pub enum NodeShape {
         /// Body frame.
         points: Vec<[f64; 3]>,
     },
+    /// A convex hull.
+    Hull {
+        /// Its triangles, by place in [`Model::meshes`], body frame.
+        mesh: usize,
+    },
 }
 
 /// A surface.
@@ -287,6 +305,11 @@ pub enum SurfaceShape {
         radius: f64,
         /// From the position to the centre of a cap.
         half_axis: [f64; 3],
+    },
+    /// A mesh, solid on the side that its normals point away from.
+    Mesh {
+        /// Its triangles, by place in [`Model::meshes`].
+        mesh: usize,
     },
 }
 

@@ -6,10 +6,6 @@ use serde_json::Value;
 use std::ops::Range;
 use toml::de::{DeArray, DeTable, DeValue};
 
-/// Keys and values of the model file that are planned but not in this version, by the table or key they belong to.
-const PLANNED: &[(&str, &[&str])] =
-    &[("[[node]].shape", &["hull"]), ("[[surface]].shape", &["heightfield", "mesh"])];
-
 /// Everything in the file that the schema does not allow.
 pub(super) fn check(file: &DeTable, schema: &Value) -> Vec<Problem> {
     let mut checker = Checker { schema, problems: Vec::new() };
@@ -79,11 +75,6 @@ impl Place {
         }
     }
 
-    /// As in [`PLANNED`].
-    fn path(&self) -> String {
-        if self.key.is_empty() { self.section.clone() } else { format!("{}.{}", self.section, self.key) }
-    }
-
     /// For messages.
     fn name(&self) -> String {
         match (self.section.as_str(), self.key.as_str()) {
@@ -91,11 +82,6 @@ impl Place {
             (section, "") => section.to_owned(),
             (_, key) => format!("`{key}`"),
         }
-    }
-
-    fn is_planned(&self, name: &str) -> bool {
-        let path = self.path();
-        PLANNED.iter().any(|(place, names)| *place == path && names.contains(&name))
     }
 }
 
@@ -251,14 +237,14 @@ impl Checker<'_> {
         if choices.contains(&text) {
             return;
         }
-        let (name, what) = (place.name(), "known values");
-        self.problems.push(if place.is_planned(text) {
-            Problem::at(span, format!("this version does not support {name} = \"{text}\" yet"))
-                .hint(suggestion("", choices, "\"", "supported values"))
-        } else {
-            Problem::at(span, format!("{name} cannot be \"{text}\""))
-                .hint(suggestion(text, choices, "\"", what))
-        });
+        self.problems.push(
+            Problem::at(span, format!("{} cannot be \"{text}\"", place.name())).hint(suggestion(
+                text,
+                choices,
+                "\"",
+                "known values",
+            )),
+        );
     }
 
     /// One of several strings and whole numbers.
@@ -292,17 +278,12 @@ impl Checker<'_> {
     }
 
     fn unknown_key(&mut self, key: &str, span: Range<usize>, known: &[&str], place: &Place) {
-        let name = place.name();
-        self.problems.push(if place.is_planned(key) {
-            Problem::at(span, format!("this version does not support `{key}` in {name} yet"))
-                .hint(suggestion("", known, "`", "supported keys"))
-        } else {
-            let hint = match self.sections_with(key).as_slice() {
-                [section] => format!("`{key}` belongs in {section}"),
-                _ => suggestion(key, known, "`", "known keys"),
-            };
-            Problem::at(span, format!("unknown key `{key}` in {name}")).hint(hint)
-        });
+        let hint = match self.sections_with(key).as_slice() {
+            [section] => format!("`{key}` belongs in {section}"),
+            _ => suggestion(key, known, "`", "known keys"),
+        };
+        let message = format!("unknown key `{key}` in {}", place.name());
+        self.problems.push(Problem::at(span, message).hint(hint));
     }
 
     fn missing_key(&mut self, key: &str, span: Option<Range<usize>>, schema: &Value, place: &Place) {

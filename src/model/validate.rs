@@ -4,16 +4,19 @@ mod compliance;
 mod contact;
 mod coupling;
 mod joint;
+mod shape;
 mod spring;
 mod tie;
 
 pub use contact::MAX_CONTACTS;
 
+use super::assemble::{facets, polyhedra};
 use super::diagnostics::Problem;
 use super::file::{
     ContactEntry, EngineSection, FrictionEntry, ModelFile, NodeEntry, NodeShapeEntry, SchemeName, SolverName,
     SurfaceEntry, SurfaceShapeEntry,
 };
+use super::shape_file::Use;
 use super::{
     Contact, Engine, Experiment, Friction, Model, Motion, Node, NodeShape, Rotation, Scheme, Solver, Surface,
     SurfaceShape,
@@ -23,6 +26,7 @@ use crate::engine::{MAX_SUBSTEPS, ORIENTATION_TOLERANCE};
 use nalgebra::{Vector3, Vector4};
 use std::collections::HashMap;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use toml::Spanned;
 
 const WILDCARD: &str = "*";
@@ -53,20 +57,23 @@ fn is_identifier(name: &str) -> bool {
 }
 
 /// The model that a file means, or everything wrong with it.
-pub(super) fn validate(file: &ModelFile) -> Result<Model, Vec<Problem>> {
-    let mut validator = Validator::default();
+pub(super) fn validate(file: &ModelFile, folder: &Path) -> Result<Model, Vec<Problem>> {
+    let mut validator = Validator { folder: folder.to_owned(), ..Validator::default() };
     let nodes: Vec<Node> = file.node.iter().map(|entry| validator.node(entry, file.engine.scheme)).collect();
     let surfaces: Vec<Surface> = file.surface.iter().map(|entry| validator.surface(entry)).collect();
+    let meshes = validator.shapes.meshes();
+    let facets = facets(&polyhedra(&meshes));
     let model = Model {
         name: validator.model_name(&file.model.name),
         description: validator.description(file.model.description.as_ref()),
         experiment: Experiment { stop: file.experiment.stop, step: file.experiment.step },
         engine: validator.engine(file),
-        contacts: validator.contacts(file, &nodes, &surfaces),
+        contacts: validator.contacts(file, &nodes, &surfaces, &facets),
         springs: validator.springs(file, &nodes),
         joints: validator.joints(file, &nodes),
         nodes,
         surfaces,
+        meshes,
     };
     if model.nodes.is_empty() {
         validator.problems.push(Problem::of_file("the model has no node").hint("add a [[node]]"));
@@ -90,6 +97,9 @@ struct Validator<'a> {
     compliances: HashMap<String, Range<usize>>,
     node_count: usize,
     surface_count: usize,
+    /// Where files are looked for.
+    folder: PathBuf,
+    shapes: shape::Shapes,
 }
 
 /// What a name stands for, by its place in the file.
@@ -248,6 +258,15 @@ impl<'a> Validator<'a> {
                 }
                 NodeShape::Cylinder { radius: *radius, half_axis: self.half_axis(*length, axis.as_ref()) }
             }
+            NodeShapeEntry::Hull { file, scale } => {
+                if entry.inertia.is_none() {
+                    self.needs_inertia(shape.span(), "a hull");
+                }
+                match self.shape_of_file(file, Use::Hull, *scale) {
+                    Some(mesh) => NodeShape::Hull { mesh },
+                    None => NodeShape::Point,
+                }
+            }
             NodeShapeEntry::Points(points) => {
                 if points.is_empty() {
                     self.problems.push(
@@ -340,6 +359,12 @@ impl<'a> Validator<'a> {
             }
             SurfaceShapeEntry::Capsule { radius, length, axis } => {
                 SurfaceShape::Capsule { radius: *radius, half_axis: self.half_axis(*length, axis.as_ref()) }
+            }
+            SurfaceShapeEntry::Mesh { file, scale, open } => {
+                self.mesh_surface(file, Use::Mesh { open: *open }, *scale)
+            }
+            SurfaceShapeEntry::Heightfield { file, cell, scale } => {
+                self.mesh_surface(file, Use::Heights { cell: *cell }, *scale)
             }
         };
         let motion = self.motion(entry);

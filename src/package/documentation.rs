@@ -140,6 +140,9 @@ fn nodes(model: &Model) -> String {
                 format!("cylinder, radius {radius:?} m, half axis {} m", vector(*half_axis))
             }
             NodeShape::Points { points } => format!("points, {} of them", points.len()),
+            NodeShape::Hull { mesh } => {
+                format!("convex hull with {} corners", model.meshes[*mesh].corners.len())
+            }
         };
         [
             code(&node.name),
@@ -186,6 +189,9 @@ fn surfaces(model: &Model) -> String {
             }
             SurfaceShape::Cylinder { radius, half_axis } => {
                 format!("cylinder, radius {radius:?} m, half axis {} m", vector(half_axis))
+            }
+            SurfaceShape::Mesh { mesh } => {
+                format!("mesh of {} triangles", model.meshes[mesh].triangles.len())
             }
         };
         let motion = match surface.motion {

@@ -3,14 +3,15 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use contact_fmu::engine::derivative::differentiate;
+use contact_fmu::engine::geometry::polyhedron::Polyhedron;
 use contact_fmu::engine::geometry::solids::Cuboid;
 use contact_fmu::engine::law::continuous::Compliance;
 use contact_fmu::engine::{
-    Anchor, Compression, Contact, ContactMemory, ContactRecord, Coupling, CouplingMode, CouplingState, Drive,
-    Dual, FrictionLaw, Input, Inputs, Joint, JointEnd, JointFriction, JointKind, JointState, Kinetic,
-    Latency, Motion, Motor, Node, NodeShape, NodeState, Orientation, Parameters, Past, Profile, Quality,
-    RotationState, Scalar, Scheme, Settings, Solid, SolverChoice, SolverSettings, Spring, State, StepRecord,
-    Surface, SurfaceShape, System, Ties, Trend, Workspace, advance,
+    Anchor, Compression, Contact, ContactMemory, ContactRecord, Coupling, CouplingMode, CouplingState,
+    Details, Drive, Dual, Facets, FrictionLaw, Input, Inputs, Joint, JointEnd, JointFriction, JointKind,
+    JointState, Kinetic, Latency, Motion, Motor, Node, NodeShape, NodeState, Orientation, Parameters, Past,
+    Profile, Quality, RotationState, Scalar, Scheme, Settings, Solid, SolverChoice, SolverSettings, Spring,
+    State, StepRecord, Surface, SurfaceShape, System, Ties, Trend, Workspace, advance,
 };
 use nalgebra::{Rotation3, Vector3};
 
@@ -19,7 +20,7 @@ pub struct Scene {
     /// Time stepping and solver.
     pub settings: Settings,
     nodes: Vec<Node>,
-    points: Vec<Vector3<f64>>,
+    details: Details,
     surfaces: Vec<Surface>,
     contacts: Vec<Contact>,
     couplings: Vec<Coupling>,
@@ -47,7 +48,7 @@ impl Scene {
         Scene {
             settings,
             nodes: Vec::new(),
-            points: Vec::new(),
+            details: Details::default(),
             surfaces: Vec::new(),
             contacts: Vec::new(),
             couplings: Vec::new(),
@@ -123,8 +124,8 @@ impl Scene {
         points: &[Vector3<f64>],
         position: [f64; 3],
     ) -> usize {
-        let shape = NodeShape::Points { first: self.points.len(), count: points.len() };
-        self.points.extend(points);
+        let shape = NodeShape::Points { first: self.details.points.len(), count: points.len() };
+        self.details.points.extend(points);
         self.add(shape, mass, Some(Vector3::from(inertia)), position)
     }
 
@@ -144,6 +145,27 @@ impl Scene {
     /// Adds a body of any shape and returns its index.
     pub fn body(&mut self, shape: NodeShape, mass: f64, inertia: [f64; 3], position: [f64; 3]) -> usize {
         self.add(shape, mass, Some(Vector3::from(inertia)), position)
+    }
+
+    /// Adds the triangles of a hull or mesh for shapes to be made of.
+    pub fn facets(&mut self, corners: &[[f64; 3]], triangles: &[[u32; 3]]) -> Facets {
+        let corners = corners.iter().map(|&corner| Vector3::from(corner)).collect();
+        let polyhedron = Polyhedron::new(corners, triangles).expect("the triangles make a surface");
+        let facets = Facets::of(self.details.polyhedra.len(), &polyhedron);
+        self.details.polyhedra.push(polyhedron);
+        facets
+    }
+
+    /// Adds a fixed surface and returns its index.
+    pub fn surface(&mut self, shape: SurfaceShape) -> usize {
+        self.surfaces.push(Surface { shape, body: None });
+        self.surfaces.len() - 1
+    }
+
+    /// Puts a solid in the place of the plane that a table carries.
+    pub fn carry(&mut self, surface: usize, solid: Solid) {
+        let (position, orientation) = (Vector3::zeros(), Orientation::identity());
+        self.surfaces[surface].shape = SurfaceShape::Solid { position, orientation, solid };
     }
 
     /// Adds a fixed solid and returns its index.
@@ -356,7 +378,7 @@ impl Scene {
         let system = System::new(
             self.settings,
             self.nodes,
-            self.points,
+            self.details,
             self.surfaces,
             self.contacts,
             self.couplings,

@@ -10,13 +10,13 @@ pub use jacobian::Jacobian;
 
 use super::geometry::solids::Feature;
 use super::geometry::{
-    NodeShape, Placed, Plane, Pose, Proximity, SurfaceShape, features, gap_of_features, proximity,
+    NodeShape, Placed, Plane, Pose, Proximity, SurfaceShape, features, gap_of_features, is_flat, proximity,
     sphere_plane,
 };
 use super::rotation::{Orientation, spin};
 use super::scalar::{Scalar, length};
 use super::state::{ContactMode, State};
-use super::system::{Sides, System};
+use super::system::{MOST_PLACES, Sides, System};
 use nalgebra::Vector3;
 
 /// A contact pair at the present position and velocity.
@@ -106,7 +106,7 @@ impl<S: Scalar> Touch<S> {
     pub fn look(&mut self, system: &System, state: &State<S>, contact: usize, point: usize) {
         let sides = system.contacts[contact].sides;
         self.held = state.contacts[contact].mode != ContactMode::Open;
-        self.place = system.first_points[contact] + point;
+        self.place = system.first_points[contact] + point % MOST_PLACES;
         self.look_at(system, state, contact, sides, point);
     }
 
@@ -149,7 +149,7 @@ impl<S: Scalar> Touch<S> {
         (self.gap, self.normal, self.arm) = (near.gap, near.normal, near.arm);
         (self.normal_after, self.arm_after) = (near.normal, near.arm);
         let surface = &system.surfaces[self.surface];
-        self.flat = surface.shape.is_flat();
+        self.flat = is_flat(&system.nodes[self.node].shape, &surface.shape, self.point);
         self.carrier = surface.body.map(|body| {
             let arm = state.nodes[self.node].position + self.arm - state.nodes[body].position;
             Carrier { node: body, rotation: system.nodes[body].rotation, arm, arm_after: arm }
@@ -261,7 +261,7 @@ pub fn near<S: Scalar>(
     point: usize,
 ) -> Proximity<S> {
     let surface = system.surfaces[sides.surface].shape.place(carrier);
-    proximity(&system.nodes[sides.node].shape, &system.points, point, pose, &surface)
+    proximity(&system.nodes[sides.node].shape, &system.details, point, pose, &surface)
 }
 
 /// Reports the features of a pair that meets with features and is nearer than `reach`.
@@ -275,13 +275,14 @@ pub fn features_now<S: Scalar>(
     let carrier = system.surfaces[sides.surface].body.map(|body| pose(system, state, body));
     let surface = system.surfaces[sides.surface].shape.place(carrier.as_ref());
     let node = pose(system, state, sides.node);
-    features(&system.nodes[sides.node].shape, &node, &surface, reach, &mut |feature, _| found(feature));
+    let shape = &system.nodes[sides.node].shape;
+    features(shape, &system.details, &node, &surface, reach, &mut |feature, _| found(feature));
 }
 
 /// Signed distance of a pair that meets with features, both sides at their poses.
 pub fn distance<S: Scalar>(system: &System, pose: &Pose<S>, carrier: Option<&Pose<S>>, sides: Sides) -> S {
     let surface = system.surfaces[sides.surface].shape.place(carrier);
-    gap_of_features(&system.nodes[sides.node].shape, pose, &surface)
+    gap_of_features(&system.nodes[sides.node].shape, &system.details, pose, &surface)
 }
 
 /// How a touching point of a contact pair is placed to the surface at present.
@@ -327,6 +328,24 @@ pub fn gap<S: Scalar>(system: &System, state: &State<S>, contact: usize) -> S {
         1 => first,
         points => lowest(system, state, pair.sides, first, points),
     }
+}
+
+/// The touching point or feature of a contact pair with the smallest gap among those that overlap.
+pub fn deepest(system: &System, state: &State<f64>, contact: usize) -> Option<usize> {
+    let pair = &system.contacts[contact];
+    let mut best = (0.0, None);
+    let mut compare = |point: usize| {
+        let gap = gap_at(system, state, pair.sides, point);
+        if gap < best.0 {
+            best = (gap, Some(point));
+        }
+    };
+    if pair.by_features {
+        features_now(system, state, pair.sides, 0.0, &mut |feature| compare(feature as usize));
+    } else {
+        (0..pair.points).for_each(compare);
+    }
+    best.1
 }
 
 #[inline(never)]

@@ -15,7 +15,7 @@
 //! touch with four corners whatever the round-off.
 
 use super::box_parts::{
-    CORNERS, EDGES, FACES, corner, corner_at, corner_outward, edge, edge_at, face, face_at,
+    AROUND, CORNERS, EDGES, FACES, around, corner, corner_at, corner_outward, edge, edge_at, face, face_at,
 };
 use super::solids::{CLOSE, Cuboid, Feature, oriented, values};
 use super::{Pose, Proximity};
@@ -65,7 +65,7 @@ impl Parts {
     }
 
     fn of(feature: Feature) -> Parts {
-        let number = usize::from(feature);
+        let number = feature as usize;
         let split = |from: usize, count: usize| ((number - from) / count, (number - from) % count);
         let (kind, (one, other)): (fn(usize, usize) -> Parts, _) = match number {
             0..FACE_CORNER => (Parts::CornerFace, split(0, FACES)),
@@ -445,28 +445,6 @@ struct Overlap {
     other_face: usize,
     /// Its corners in the plane.
     places: [Vector2<f64>; 4],
-}
-
-/// Sides of the corners of a face, one after the other around it.
-const AROUND: [(bool, bool); 4] = [(false, false), (true, false), (true, true), (false, true)];
-
-/// Numbers of corners and edges around a face, and its two axes.
-fn around(index: usize) -> ([usize; 4], [usize; 4], [usize; 2]) {
-    let face = face(index);
-    let [u, v] = [(face.axis + 1) % 3, (face.axis + 2) % 3];
-    let sides = |along_u: bool, along_v: bool| {
-        let mut plus = [face.sign > 0.0; 3];
-        (plus[u], plus[v]) = (along_u, along_v);
-        plus
-    };
-    let corners = AROUND.map(|(a, b)| corner_at(sides(a, b)));
-    let edges = [
-        edge_at(u, sides(false, false)),
-        edge_at(v, sides(true, false)),
-        edge_at(u, sides(false, true)),
-        edge_at(v, sides(false, false)),
-    ];
-    (corners, edges, [u, v])
 }
 
 impl Overlap {

@@ -68,6 +68,41 @@ pub(super) fn edge_at(axis: usize, plus: [bool; 3]) -> usize {
     4 * axis + usize::from(plus[(axis + 1) % 3]) + 2 * usize::from(plus[(axis + 2) % 3])
 }
 
+#[cfg(test)]
+/// Corners at the ends of an edge, that on the negative side first.
+pub(super) fn edge_ends(index: usize) -> [u32; 2] {
+    let axis = index / 4;
+    let mut plus = [false; 3];
+    plus[(axis + 1) % 3] = index & 1 == 1;
+    plus[(axis + 2) % 3] = index >> 1 & 1 == 1;
+    [false, true].map(|side| {
+        plus[axis] = side;
+        corner_at(plus) as u32
+    })
+}
+
+/// Sides of the corners of a face, one after the other around it.
+pub(super) const AROUND: [(bool, bool); 4] = [(false, false), (true, false), (true, true), (false, true)];
+
+/// Numbers of corners and edges around a face, and its two axes; edge `k` is from corner `k` to corner `k + 1`.
+pub(super) fn around(index: usize) -> ([usize; 4], [usize; 4], [usize; 2]) {
+    let face = face(index);
+    let [u, v] = [(face.axis + 1) % 3, (face.axis + 2) % 3];
+    let sides = |along_u: bool, along_v: bool| {
+        let mut plus = [face.sign > 0.0; 3];
+        (plus[u], plus[v]) = (along_u, along_v);
+        plus
+    };
+    let corners = AROUND.map(|(a, b)| corner_at(sides(a, b)));
+    let edges = [
+        edge_at(u, sides(false, false)),
+        edge_at(v, sides(true, false)),
+        edge_at(u, sides(false, true)),
+        edge_at(v, sides(false, false)),
+    ];
+    (corners, edges, [u, v])
+}
+
 /// Face of a box.
 pub(super) fn face(index: usize) -> Face {
     Face { axis: index / 2, sign: sign(index % 2 == 1) }

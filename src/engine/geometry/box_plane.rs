@@ -27,7 +27,7 @@ pub fn features<S: Scalar>(
 
 /// A feature at other poses.
 pub fn at<S: Scalar>(feature: Feature, cuboid: &Cuboid, pose: &Pose<S>, plane: &Plane<S>) -> Proximity<S> {
-    point_plane::proximity(&corner(&cuboid.half, usize::from(feature)), pose, plane)
+    point_plane::proximity(&corner(&cuboid.half, feature as usize), pose, plane)
 }
 
 /// Signed distance of box and plane.

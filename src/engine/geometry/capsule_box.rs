@@ -86,7 +86,7 @@ pub fn at<S: Scalar>(
             (distance, second_pose.orientation.to_world(&normal), point)
         }
         EDGE..CORNER => {
-            let edge = edge(&second.half, usize::from(feature - EDGE));
+            let edge = edge(&second.half, (feature - EDGE) as usize);
             let along = to_world(&Vector3::ith(edge.axis, 1.0));
             let between = between - to_world(&edge.center);
             let outward = to_world(&edge.outward);
@@ -100,7 +100,7 @@ pub fn at<S: Scalar>(
             }
         }
         CORNER..END_FACE => {
-            let index = usize::from(feature - CORNER);
+            let index = (feature - CORNER) as usize;
             let between = between - to_world(&corner(&second.half, index));
             let square = half_axis.dot(&half_axis);
             let factor = if square.value() > 0.0 { -between.dot(&half_axis) / square } else { S::zero() };
@@ -110,7 +110,7 @@ pub fn at<S: Scalar>(
             (distance, normal, point)
         }
         _ => {
-            let index = usize::from(feature - END_FACE);
+            let index = (feature - END_FACE) as usize;
             let face = face(index % FACES);
             let (normal, point) = (to_world(&face.normal()), end(index >= FACES));
             (normal.dot(&(between + point)) - S::from(second.half[face.axis]), normal, point)

@@ -11,19 +11,61 @@ pub mod box_plane;
 pub mod capsule_box;
 pub mod capsule_capsule;
 pub mod capsule_plane;
+pub mod convex;
 pub mod cylinder_plane;
 pub mod disc_plane;
+pub mod faceted;
+mod hulls;
+pub mod mesh;
 pub mod point_plane;
+pub mod polyhedron;
 mod poses;
 pub mod rim_plane;
 pub mod solids;
 pub mod sphere_plane;
+mod tree;
 
 use super::elementary::hypot;
 use super::rotation::Orientation;
 use super::scalar::Scalar;
+use faceted::{Counts, Faceted, feature_count};
 use nalgebra::Vector3;
+use polyhedron::Polyhedron;
 use solids::{Ball, Capsule, Cuboid, Cylinder, Disc, Feature};
+
+/// What shapes are made of, where that is more than some numbers.
+#[derive(Clone, Debug, Default)]
+pub struct Details {
+    /// Points of [`NodeShape::Points`], in the frames of their bodies.
+    pub points: Vec<Vector3<f64>>,
+    /// Hulls and meshes, of which [`Facets`] tell.
+    pub polyhedra: Vec<Polyhedron>,
+}
+
+impl From<Vec<Vector3<f64>>> for Details {
+    fn from(points: Vec<Vector3<f64>>) -> Details {
+        Details { points, polyhedra: Vec::new() }
+    }
+}
+
+/// A hull or a mesh among [`Details::polyhedra`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Facets {
+    /// Its place there.
+    pub index: usize,
+    /// How many corners, edges and faces it has.
+    pub counts: Counts,
+    /// Radius of the ball around its origin that holds it.
+    pub extent: f64,
+}
+
+impl Facets {
+    /// The polyhedron at a place.
+    pub fn of(index: usize, polyhedron: &Polyhedron) -> Facets {
+        let counts = Faceted::Polyhedron(polyhedron).counts();
+        Facets { index, counts, extent: polyhedron.extent }
+    }
+}
 
 /// A solid of finite size about its centre.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,6 +80,10 @@ pub enum Solid {
     Cylinder(Cylinder),
     /// A disc without thickness.
     Disc(Disc),
+    /// A convex hull.
+    Hull(Facets),
+    /// A mesh, which need not be convex.
+    Mesh(Facets),
 }
 
 impl Solid {
@@ -45,7 +91,7 @@ impl Solid {
     pub fn roundness(&self) -> f64 {
         match self {
             Solid::Ball(Ball { radius }) | Solid::Capsule(Capsule { radius, .. }) => *radius,
-            Solid::Box(_) | Solid::Cylinder(_) | Solid::Disc(_) => 0.0,
+            Solid::Box(_) | Solid::Cylinder(_) | Solid::Disc(_) | Solid::Hull(_) | Solid::Mesh(_) => 0.0,
         }
     }
 
@@ -57,6 +103,7 @@ impl Solid {
             Solid::Capsule(capsule) => capsule.half_axis.norm() + capsule.radius,
             Solid::Cylinder(cylinder) => hypot(cylinder.half_axis.norm(), cylinder.radius),
             Solid::Disc(disc) => disc.radius,
+            Solid::Hull(facets) | Solid::Mesh(facets) => facets.extent,
         }
     }
 }
@@ -78,7 +125,7 @@ pub enum NodeShape {
     },
     /// Points of the body, each of which may touch.
     Points {
-        /// Place of the first one in [`super::System::points`].
+        /// Place of the first one in [`Details::points`].
         first: usize,
         /// How many.
         count: usize,
@@ -89,6 +136,8 @@ pub enum NodeShape {
     Capsule(Capsule),
     /// A cylinder.
     Cylinder(Cylinder),
+    /// A convex hull.
+    Hull(Facets),
     /// No shape of its own: a body that carries surfaces.
     Surface,
 }
@@ -109,7 +158,10 @@ impl NodeShape {
     /// Whether it touches with points that turn with the body.
     #[inline]
     pub fn has_points(&self) -> bool {
-        matches!(self, NodeShape::Points { .. } | NodeShape::Box(_) | NodeShape::Capsule(_))
+        matches!(
+            self,
+            NodeShape::Points { .. } | NodeShape::Box(_) | NodeShape::Capsule(_) | NodeShape::Hull(_)
+        )
     }
 
     /// The shape as one that other nodes may touch; none for one that is no solid.
@@ -120,12 +172,34 @@ impl NodeShape {
             NodeShape::Capsule(capsule) => Solid::Capsule(capsule),
             NodeShape::Cylinder(cylinder) => Solid::Cylinder(cylinder),
             NodeShape::Disc { radius, axis } => Solid::Disc(Disc { radius, axis }),
+            NodeShape::Hull(facets) => Solid::Hull(facets),
             NodeShape::Points { .. } | NodeShape::Surface => return None,
         };
         Some(SurfaceShape::Solid { position: Vector3::zeros(), orientation: Orientation::identity(), solid })
     }
 
-    /// Radius of the ball around its centre that holds it; `points` is [`super::System::points`].
+    /// Its corners, edges and faces, if that is what it is made of.
+    fn faceted<'a>(&self, details: &'a Details) -> Option<Faceted<'a>> {
+        Some(match *self {
+            NodeShape::Sphere { radius } => Faceted::Ball(Ball { radius }),
+            NodeShape::Points { first, count } => Faceted::Points(&details.points[first..first + count]),
+            NodeShape::Box(cuboid) => Faceted::Box(cuboid),
+            NodeShape::Capsule(capsule) => Faceted::Capsule(capsule),
+            NodeShape::Hull(facets) => Faceted::Polyhedron(&details.polyhedra[facets.index]),
+            NodeShape::Disc { .. } | NodeShape::Cylinder(_) | NodeShape::Surface => return None,
+        })
+    }
+
+    /// How many corners, edges and faces it has, if it is made of them.
+    fn counts(&self) -> Option<Counts> {
+        match self {
+            NodeShape::Points { count, .. } => Some(Counts { corners: *count, edges: 0, faces: 0 }),
+            NodeShape::Hull(facets) => Some(facets.counts),
+            other => other.faceted(&Details::default()).map(|solid| solid.counts()),
+        }
+    }
+
+    /// Radius of the ball around its centre that holds it; `points` is [`Details::points`].
     pub fn extent(&self, points: &[Vector3<f64>]) -> f64 {
         match *self {
             NodeShape::Sphere { radius } | NodeShape::Disc { radius, .. } => radius,
@@ -135,6 +209,7 @@ impl NodeShape {
             NodeShape::Box(cuboid) => Solid::Box(cuboid).extent(),
             NodeShape::Capsule(capsule) => Solid::Capsule(capsule).extent(),
             NodeShape::Cylinder(cylinder) => Solid::Cylinder(cylinder).extent(),
+            NodeShape::Hull(facets) => facets.extent,
             NodeShape::Surface => 0.0,
         }
     }
@@ -266,36 +341,82 @@ pub fn meeting(shape: &NodeShape, surface: &SurfaceShape) -> Option<Meeting> {
             NodeShape::Box(_) => Some(Points(box_plane::FEATURES)),
             NodeShape::Capsule(_) => Some(Points(capsule_plane::FEATURES)),
             NodeShape::Cylinder(_) => Some(Features(cylinder_plane::FEATURES)),
+            NodeShape::Hull(facets) => Some(Points(facets.counts.corners)),
             NodeShape::Surface => None,
         };
     };
+    let features = |second: &Counts| shape.counts().map(|first| Features(feature_count(&first, second)));
     match (shape, solid) {
+        (_, Solid::Mesh(mesh)) => features(&mesh.counts),
         (NodeShape::Sphere { .. }, _) => Some(Points(1)),
         (NodeShape::Points { count, .. }, _) => Some(Points(*count)),
-        (NodeShape::Box(_) | NodeShape::Capsule(_) | NodeShape::Cylinder(_), Solid::Ball(_)) => {
-            Some(Points(1))
+        (NodeShape::Surface, _) => None,
+        (_, Solid::Ball(_)) => Some(Points(1)),
+        (NodeShape::Box(_) | NodeShape::Capsule(_) | NodeShape::Hull(_), Solid::Hull(hull)) => {
+            features(&hull.counts)
         }
-        (NodeShape::Disc { .. }, Solid::Ball(_)) => Some(Points(1)),
+        (NodeShape::Hull(_), Solid::Box(_)) => features(&BOX),
+        (NodeShape::Hull(hull), Solid::Capsule(_)) => Some(Features(feature_count(&CAPSULE, &hull.counts))),
+        (NodeShape::Box(_), Solid::Capsule(_)) => Some(Features(feature_count(&CAPSULE, &BOX))),
         (NodeShape::Box(_), Solid::Box(_)) => Some(Features(box_box::FEATURES)),
         (NodeShape::Capsule(_), Solid::Box(_)) => Some(Features(capsule_box::FEATURES)),
         (NodeShape::Capsule(_), Solid::Capsule(_)) => Some(Features(capsule_capsule::FEATURES)),
         (NodeShape::Box(_) | NodeShape::Capsule(_) | NodeShape::Cylinder(_), _)
-        | (NodeShape::Disc { .. } | NodeShape::Surface, _) => None,
+        | (NodeShape::Disc { .. } | NodeShape::Hull(_), _) => None,
     }
 }
 
-/// How one of the touching points or features of a node is placed to a surface; `points` is [`super::System::points`].
+const BOX: Counts = Counts { corners: box_parts::CORNERS, edges: box_parts::EDGES, faces: box_parts::FACES };
+const CAPSULE: Counts = Counts { corners: 2, edges: 1, faces: 0 };
+
+/// Two solids with corners, edges and faces.
+enum FacetedPair<'a> {
+    /// The node and a convex solid.
+    Convex(Faceted<'a>, Faceted<'a>),
+    /// The same with the node second.
+    Exchanged(Faceted<'a>, Faceted<'a>),
+    /// The node and a mesh.
+    OnMesh(Faceted<'a>, &'a Polyhedron),
+}
+
+/// # Panics
+/// Where the pair is another one.
+fn faceted_pair<'a>(shape: &NodeShape, solid: &Solid, details: &'a Details) -> FacetedPair<'a> {
+    let first = shape.faceted(details).expect("the pair has a gap function");
+    match *solid {
+        Solid::Mesh(mesh) => FacetedPair::OnMesh(first, &details.polyhedra[mesh.index]),
+        Solid::Hull(hull) => FacetedPair::Convex(first, Faceted::Polyhedron(&details.polyhedra[hull.index])),
+        Solid::Box(cuboid) => FacetedPair::Convex(first, Faceted::Box(cuboid)),
+        Solid::Capsule(capsule) => FacetedPair::Exchanged(Faceted::Capsule(capsule), first),
+        Solid::Ball(_) | Solid::Cylinder(_) | Solid::Disc(_) => unreachable!("the pair has a gap function"),
+    }
+}
+
+/// Whether the normal of one of the touching points or features of a pair stays as it is when the node slides along.
+#[inline]
+pub fn is_flat(shape: &NodeShape, surface: &SurfaceShape, index: usize) -> bool {
+    match surface {
+        SurfaceShape::Plane { .. } => true,
+        SurfaceShape::Solid { solid: Solid::Mesh(mesh), .. } => {
+            shape.counts().is_some_and(|first| mesh::is_flat(index as Feature, &first, &mesh.counts))
+        }
+        SurfaceShape::Solid { .. } => false,
+    }
+}
+
+/// How one of the touching points or features of a node is placed to a surface.
 ///
 /// # Panics
 /// Where the pair has no [`meeting`].
 pub fn proximity<S: Scalar>(
     shape: &NodeShape,
-    points: &[Vector3<f64>],
+    details: &Details,
     index: usize,
     pose: &Pose<S>,
     surface: &Placed<S>,
 ) -> Proximity<S> {
     let feature = index as Feature;
+    let points = &details.points;
     match (shape, surface) {
         (NodeShape::Sphere { radius }, Placed::Plane(plane)) => {
             sphere_plane::proximity(*radius, &pose.position, plane)
@@ -313,14 +434,20 @@ pub fn proximity<S: Scalar>(
         (NodeShape::Cylinder(cylinder), Placed::Plane(plane)) => {
             cylinder_plane::at(feature, cylinder, pose, plane)
         }
+        (NodeShape::Hull(facets), Placed::Plane(plane)) => {
+            point_plane::proximity(&details.polyhedra[facets.index].corners[index], pose, plane)
+        }
+        (_, Placed::Solid(solid @ Solid::Mesh(_), place)) => {
+            faceted_at(feature, &faceted_pair(shape, solid, details), pose, place)
+        }
         (NodeShape::Sphere { radius }, Placed::Solid(solid, place)) => {
-            ball_solid(&Ball { radius: *radius }, pose, solid, place)
+            ball_solid(&Ball { radius: *radius }, pose, solid, place, details)
         }
         // A point of a body is a ball of no size that turns with it.
         (NodeShape::Points { first, .. }, Placed::Solid(solid, place)) => {
             let arm = pose.orientation.to_world(&points[first + index].map(S::from));
             let at = Pose { position: pose.position + arm, orientation: pose.orientation };
-            let near = ball_solid(&Ball { radius: 0.0 }, &at, solid, place);
+            let near = ball_solid(&Ball { radius: 0.0 }, &at, solid, place, details);
             Proximity { arm: arm + near.arm, ..near }
         }
         (NodeShape::Box(first), Placed::Solid(Solid::Box(second), place)) => {
@@ -336,7 +463,12 @@ pub fn proximity<S: Scalar>(
             let Some(SurfaceShape::Solid { solid, .. }) = shape.as_surface() else {
                 unreachable!("the shape meets a ball")
             };
-            ball_solid(ball, place, &solid, pose).seen_from_second(place, pose)
+            ball_solid(ball, place, &solid, pose, details).seen_from_second(place, pose)
+        }
+        (NodeShape::Hull(_), Placed::Solid(solid, place))
+        | (NodeShape::Box(_), Placed::Solid(solid @ Solid::Capsule(_), place))
+        | (_, Placed::Solid(solid @ Solid::Hull(_), place)) => {
+            faceted_at(feature, &faceted_pair(shape, solid, details), pose, place)
         }
         _ => unreachable!("the pair has a gap function"),
     }
@@ -348,6 +480,7 @@ pub fn proximity<S: Scalar>(
 /// Where the pair does not.
 pub fn features<S: Scalar>(
     shape: &NodeShape,
+    details: &Details,
     pose: &Pose<S>,
     surface: &Placed<S>,
     reach: f64,
@@ -366,6 +499,17 @@ pub fn features<S: Scalar>(
         (NodeShape::Capsule(first), Placed::Solid(Solid::Capsule(second), place)) => {
             capsule_capsule::features(first, pose, second, place, reach, found)
         }
+        (_, Placed::Solid(solid, place)) => match faceted_pair(shape, solid, details) {
+            FacetedPair::Convex(first, second) => {
+                convex::features(&first, pose, &second, place, reach, found);
+            }
+            FacetedPair::Exchanged(first, second) => {
+                convex::features(&first, place, &second, pose, reach, &mut |feature, near| {
+                    found(feature, near.seen_from_second(place, pose));
+                });
+            }
+            FacetedPair::OnMesh(first, mesh) => mesh::features(&first, pose, mesh, place, reach, found),
+        },
         _ => unreachable!("the pair meets with features"),
     }
 }
@@ -374,7 +518,12 @@ pub fn features<S: Scalar>(
 ///
 /// # Panics
 /// Where the pair does not.
-pub fn gap_of_features<S: Scalar>(shape: &NodeShape, pose: &Pose<S>, surface: &Placed<S>) -> S {
+pub fn gap_of_features<S: Scalar>(
+    shape: &NodeShape,
+    details: &Details,
+    pose: &Pose<S>,
+    surface: &Placed<S>,
+) -> S {
     match (shape, surface) {
         (NodeShape::Cylinder(cylinder), Placed::Plane(plane)) => cylinder_plane::gap(cylinder, pose, plane),
         (NodeShape::Box(first), Placed::Solid(Solid::Box(second), place)) => {
@@ -386,12 +535,43 @@ pub fn gap_of_features<S: Scalar>(shape: &NodeShape, pose: &Pose<S>, surface: &P
         (NodeShape::Capsule(first), Placed::Solid(Solid::Capsule(second), place)) => {
             capsule_capsule::gap(first, pose, second, place)
         }
+        (_, Placed::Solid(solid, place)) => match faceted_pair(shape, solid, details) {
+            FacetedPair::Convex(first, second) => convex::gap(&first, pose, &second, place),
+            FacetedPair::Exchanged(first, second) => convex::gap(&first, place, &second, pose),
+            FacetedPair::OnMesh(first, mesh) => mesh::gap(&first, pose, mesh, place),
+        },
         _ => unreachable!("the pair meets with features"),
     }
 }
 
-fn ball_solid<S: Scalar>(ball: &Ball, pose: &Pose<S>, solid: &Solid, place: &Pose<S>) -> Proximity<S> {
+fn faceted_at<S: Scalar>(
+    feature: Feature,
+    pair: &FacetedPair,
+    pose: &Pose<S>,
+    place: &Pose<S>,
+) -> Proximity<S> {
+    match pair {
+        FacetedPair::Convex(first, second) => convex::at(feature, first, pose, second, place),
+        FacetedPair::Exchanged(first, second) => {
+            convex::at(feature, first, place, second, pose).seen_from_second(place, pose)
+        }
+        FacetedPair::OnMesh(first, mesh) => mesh::at(feature, first, pose, mesh, place),
+    }
+}
+
+fn ball_solid<S: Scalar>(
+    ball: &Ball,
+    pose: &Pose<S>,
+    solid: &Solid,
+    place: &Pose<S>,
+    details: &Details,
+) -> Proximity<S> {
     match solid {
+        Solid::Hull(hull) => {
+            let second = Faceted::Polyhedron(&details.polyhedra[hull.index]);
+            convex::closest(&Faceted::Ball(*ball), pose, &second, place)
+        }
+        Solid::Mesh(_) => unreachable!("balls touch meshes with features"),
         Solid::Ball(other) => ball_ball::at(0, ball, pose, other, place),
         Solid::Box(cuboid) => ball_box::at(0, ball, pose, cuboid, place),
         Solid::Capsule(capsule) => ball_capsule::at(0, ball, pose, capsule, place),

@@ -65,7 +65,7 @@ pub trait Solid: Sized {
     fn mirrored(&self) -> Self;
 }
 
-fn mirror(vector: &Vector3<f64>) -> Vector3<f64> {
+pub fn mirror(vector: &Vector3<f64>) -> Vector3<f64> {
     Vector3::new(-vector[0], vector[1], vector[2])
 }
 
@@ -237,7 +237,7 @@ fn random<P: Pair>(numbers: &mut Numbers) -> (P, Pose<f64>, Pose<f64>) {
     (pair, numbers.pose(), numbers.pose())
 }
 
-fn place(solid: &impl Solid, pose: &Pose<f64>, direction: &Vector3<f64>) -> Vector3<f64> {
+pub fn place(solid: &impl Solid, pose: &Pose<f64>, direction: &Vector3<f64>) -> Vector3<f64> {
     pose.position + pose.orientation.to_world(&solid.farthest(&pose.orientation.to_body(direction)))
 }
 
@@ -312,7 +312,7 @@ fn largest_separation(numbers: &mut Numbers, separation: impl Fn(&Vector3<f64>) 
 }
 
 /// The point of a convex set nearest to the origin; `farthest` is the support function of the set.
-fn least_norm(farthest: &mut impl FnMut(&Vector3<f64>) -> Vector3<f64>) -> Vector3<f64> {
+pub fn least_norm(farthest: &mut impl FnMut(&Vector3<f64>) -> Vector3<f64>) -> Vector3<f64> {
     let mut nearest = farthest(&Vector3::x());
     let mut corners = vec![nearest];
     for _ in 0..300 {
@@ -364,24 +364,24 @@ fn least_of_simplex(corners: &[Vector3<f64>]) -> (Vector3<f64>, Vec<Vector3<f64>
 }
 
 /// How two bodies move.
-struct Motion {
+pub struct Motion {
     velocity: [Vector3<f64>; 2],
     spin: [Vector3<f64>; 2],
 }
 
 impl Motion {
-    fn random(numbers: &mut Numbers) -> Motion {
+    pub fn random(numbers: &mut Numbers) -> Motion {
         Motion { velocity: [numbers.vector(), numbers.vector()], spin: [numbers.vector(), numbers.vector()] }
     }
 
-    fn after(&self, body: usize, pose: &Pose<f64>, time: f64) -> Pose<f64> {
+    pub fn after(&self, body: usize, pose: &Pose<f64>, time: f64) -> Pose<f64> {
         Pose {
             position: pose.position + self.velocity[body] * time,
             orientation: pose.orientation.turned(&(self.spin[body] * time)),
         }
     }
 
-    fn dual(&self, body: usize, pose: &Pose<f64>) -> Pose<Dual> {
+    pub fn dual(&self, body: usize, pose: &Pose<f64>) -> Pose<Dual> {
         let dual = |vector: Vector3<f64>, rate: Vector3<f64>| {
             Vector3::from_fn(|row, _| Dual { value: vector[row], tangent: rate[row] })
         };
@@ -392,7 +392,7 @@ impl Motion {
     }
 
     /// Rate at which the touching points part.
-    fn parting(&self, near: &Proximity<f64>, first: &Pose<f64>, second: &Pose<f64>) -> f64 {
+    pub fn parting(&self, near: &Proximity<f64>, first: &Pose<f64>, second: &Pose<f64>) -> f64 {
         let point = first.position + near.arm;
         let one = self.velocity[0] + self.spin[0].cross(&near.arm);
         let other = self.velocity[1] + self.spin[1].cross(&(point - second.position));

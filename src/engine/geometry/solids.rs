@@ -10,7 +10,7 @@ use crate::engine::scalar::{Scalar, length};
 use nalgebra::Vector3;
 
 /// Names the parts of two shapes that touch. Each pair has its own numbering.
-pub type Feature = u16;
+pub type Feature = u32;
 
 /// A solid ball.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -221,7 +221,7 @@ impl<S: Solvable> IslandStep<'_, S> {
             if seen == touches.len() {
                 touches.push(Touch::blank());
             }
-            touches[seen].look(system, state, contact, usize::from(feature));
+            touches[seen].look(system, state, contact, feature as usize);
             seen += 1;
         });
         self.state.contacts[contact].open_up();
@@ -375,7 +375,9 @@ impl<S: Solvable> IslandStep<'_, S> {
         let midway = || start.turned(&(mean * (dt * S::from(0.5))));
         match self.system.nodes[node].shape {
             NodeShape::Points { .. } | NodeShape::Surface => midway(),
-            NodeShape::Box(_) | NodeShape::Capsule(_) | NodeShape::Cylinder(_) => midway(),
+            NodeShape::Box(_) | NodeShape::Capsule(_) | NodeShape::Cylinder(_) | NodeShape::Hull(_) => {
+                midway()
+            }
             _ if self.island.linkage.is_some() => midway(),
             NodeShape::Sphere { .. } | NodeShape::Disc { .. } => *start,
         }
@@ -726,7 +728,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         }
         for &contact in &self.island.contacts {
             let first = self.system.first_points[contact];
-            let points = first..first + self.system.touching_points(contact);
+            let points = first..first + self.system.contacts[contact].places();
             self.state.guesses[points].fill(Vector3::zeros());
         }
         if !solved {

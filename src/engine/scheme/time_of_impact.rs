@@ -343,7 +343,7 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
 /// `fastest`: by steps that cannot miss it, and where the gap shrinks by Newton's, which on the way to a convex solid do
 /// not pass it. [Mirtich 1996]
 fn first_touch<S: Scalar>(system: &System, approach: &Approach<S>, limit: f64, fastest: f64) -> Option<f64> {
-    const MOST_STEPS: u32 = 256;
+    const MOST_STEPS: u32 = 1024;
     /// Steps are not shorter than this part of the interval, but for Newton's.
     const SHORTEST: f64 = 1e-3;
     /// Gaps below this part of what is gone in the interval are none.
@@ -351,6 +351,7 @@ fn first_touch<S: Scalar>(system: &System, approach: &Approach<S>, limit: f64, f
     let values = approach.map(S::value);
     let moving = approach.map(|x| Dual::from(x.value()));
     let gap = |t: f64| values.gap(system, t);
+    let is_convex = approach.point.is_some() || system.is_convex(approach.sides);
     let mut time = 0.0;
     for _ in 0..MOST_STEPS {
         let Dual { value: here, tangent: rate } = moving.gap(system, Dual { value: time, tangent: 1.0 });
@@ -359,7 +360,7 @@ fn first_touch<S: Scalar>(system: &System, approach: &Approach<S>, limit: f64, f
             return Some(time);
         }
         let safe = (here.max(0.0) / fastest).max(SHORTEST * limit);
-        let newton = if rate < 0.0 { here.max(0.0) / -rate } else { f64::INFINITY };
+        let newton = if rate < 0.0 && is_convex { here.max(0.0) / -rate } else { f64::INFINITY };
         let next = time + if newton.is_finite() { newton.max(here.max(0.0) / fastest) } else { safe };
         if next >= limit {
             return (gap(limit) < 0.0).then(|| sign_change(&gap, time, limit));

@@ -197,7 +197,7 @@ impl Parts {
 /// where the spring stops it.
 fn shortest_interval(model: &Model, contact: &Contact, compliance: &Compliance, fall: f64) -> f64 {
     let node = &model.nodes[contact.node];
-    let mobility = 1.0 / node.mass + turning(node);
+    let mobility = 1.0 / node.mass + turning(model, node);
     let gravity = Vector3::from(model.engine.gravity).norm();
     let speed = (Vector3::from(node.velocity).norm_squared() + 2.0 * gravity * fall).sqrt();
     let impact = Impact { restitution: contact.restitution, speed: speed.max(f64::MIN_POSITIVE) };
@@ -214,7 +214,7 @@ fn shortest_interval(model: &Model, contact: &Contact, compliance: &Compliance, 
 }
 
 /// What turning adds to the mobility of the point of a node that turns most easily.
-fn turning(node: &Node) -> f64 {
+fn turning(model: &Model, node: &Node) -> f64 {
     let norm = |point: &[f64; 3]| Vector3::from(*point).norm();
     let reach = match &node.shape {
         NodeShape::Point | NodeShape::Sphere { .. } => 0.0,
@@ -223,6 +223,7 @@ fn turning(node: &Node) -> f64 {
         NodeShape::Capsule { radius, half_axis } => norm(half_axis) + radius,
         NodeShape::Cylinder { radius, half_axis } => norm(half_axis) + radius,
         NodeShape::Points { points } => points.iter().map(norm).fold(0.0, f64::max),
+        NodeShape::Hull { mesh } => model.meshes[*mesh].corners.iter().map(norm).fold(0.0, f64::max),
     };
     node.rotation.map_or(0.0, |rotation| {
         let least = rotation.inertia.into_iter().fold(f64::INFINITY, f64::min);

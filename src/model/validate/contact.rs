@@ -2,7 +2,7 @@
 
 use super::{Named, Side, UNIQUE_NAMES, Validator, WILDCARD, rounded};
 use crate::engine::geometry::meeting;
-use crate::engine::{self, START_PENETRATION_TOLERANCE, Touch, gap};
+use crate::engine::{self, Facets, START_PENETRATION_TOLERANCE, Touch, deepest, gap};
 use crate::model::assemble::{engine_shape, surface_shape};
 use crate::model::diagnostics::{Problem, nearest};
 use crate::model::file::{ContactEntry, ModelFile};
@@ -62,6 +62,7 @@ impl Shapes<'_> {
                 NodeShape::Capsule { .. } => "capsule",
                 NodeShape::Cylinder { .. } => "cylinder",
                 NodeShape::Points { .. } => "shape of points",
+                NodeShape::Hull { .. } => "hull",
             },
         }
     }
@@ -125,12 +126,16 @@ impl<'a> Validator<'a> {
         file: &'a ModelFile,
         nodes: &[Node],
         surfaces: &[Surface],
+        facets: &[Facets],
     ) -> Vec<Contact> {
         let shapes = Shapes {
             nodes,
             surfaces,
-            node_shapes: nodes.iter().map(|node| engine_shape(&node.shape, &mut Vec::new())).collect(),
-            surface_shapes: surfaces.iter().map(surface_shape).collect(),
+            node_shapes: nodes
+                .iter()
+                .map(|node| engine_shape(&node.shape, &mut Vec::new(), facets))
+                .collect(),
+            surface_shapes: surfaces.iter().map(|surface| surface_shape(surface, facets)).collect(),
             jointed: self.jointed(file),
         };
         let mut claims: HashMap<Pair, Claim> = HashMap::new();
@@ -258,7 +263,7 @@ impl<'a> Validator<'a> {
                 ),
                 Meeting::Unknown => (
                     shapes.unknown(first, second),
-                    "spheres and points touch every shape, every shape touches planes and spheres, boxes and capsules one another",
+                    "spheres and points touch every shape, every shape touches planes and spheres; boxes, capsules and hulls touch one another and meshes",
                 ),
             },
         };
@@ -393,7 +398,7 @@ impl<'a> Validator<'a> {
                 continue;
             }
             let mut touch = Touch::blank();
-            touch.look(&system, &state, index, 0);
+            touch.look(&system, &state, index, deepest(&system, &state, index).unwrap_or(0));
             let normal = touch.normal;
             if normal.norm_squared() == 0.0 {
                 continue;

@@ -1,0 +1,516 @@
+//! Two convex solids with flat faces: balls and capsules with margins, boxes and hulls against boxes and hulls.
+//!
+//! Overlap: of the directions that can separate two polyhedra, the normals of faces and the products of edges whose
+//! normals meet (they make a face of the difference of the solids), the one with the largest separation is that of least
+//! depth. [Gregorius 2013] Apart: the distance is the least one of a corner from the other solid, or of two edges that
+//! face each other.
+//!
+//! Of two faces on each other, the corners of their common area touch: corners of one inside the other, and crossings
+//! of edges. An overlap of less than [`SLIVER`] does not make corners of its own.
+
+use super::faceted::{self, Faceted, PARALLEL, Parts};
+use super::solids::{CLOSE, Feature, values};
+use super::{Pose, Proximity};
+use crate::engine::scalar::Scalar;
+use nalgebra::{Matrix3, Vector3};
+
+/// Length, over half of how thin the solids are, below which a difference does not make another feature.
+pub const SLIVER: f64 = 1e-4;
+/// Cosine of the angle between normals below which a feature does not belong to the contact of two faces.
+const ALIGNED: f64 = 0.9;
+/// Advantage of the first solid's face over the second's, as cosines, in the choice of the face to project on.
+const PREFERENCE: f64 = 1e-6;
+/// By how much a direction may miss the normals of an edge.
+const ROUNDING: f64 = 1e-9;
+
+/// Reports where the solids are nearer than `reach`: the corners of the common area of two faces, or the nearest parts.
+/// The second has no margin.
+///
+/// The smallest gap reported is at most `SLIVER` times the smaller thickness larger than [`gap`].
+pub fn features<S: Scalar>(
+    first: &Faceted,
+    first_pose: &Pose<S>,
+    second: &Faceted,
+    second_pose: &Pose<S>,
+    reach: f64,
+    found: &mut impl FnMut(Feature, Proximity<S>),
+) {
+    let two = Two::new(first, &values(first_pose), second, &values(second_pose));
+    let to_parts = reach + first.margin();
+    if two.place.norm() - two.size >= to_parts {
+        return;
+    }
+    let Some(separations) = two.separations(to_parts) else { return };
+    let nearest = two.nearest(&separations);
+    let near = faceted::at(nearest, first, first_pose, second, second_pose);
+    if near.gap.value() >= reach {
+        return;
+    }
+    let sliver = two.sliver();
+    let (counts, other_counts) = (first.counts(), second.counts());
+    let mut deepest = f64::INFINITY;
+    if counts.edges > 0 {
+        let direction = separations.preferred(sliver).normal;
+        two.faces(&direction, sliver, &mut |parts, normal| {
+            let near = faceted::at(parts, first, first_pose, second, second_pose);
+            let normal = second_pose.orientation.map(S::value).to_world(normal);
+            if near.gap.value() < reach && near.normal.map(S::value).dot(&normal) > ALIGNED {
+                deepest = deepest.min(near.gap.value());
+                found(parts.feature(&counts, &other_counts), near);
+            }
+        });
+    }
+    if deepest > near.gap.value() + sliver {
+        found(nearest.feature(&counts, &other_counts), near);
+    }
+}
+
+/// A feature at other poses.
+pub fn at<S: Scalar>(
+    feature: Feature,
+    first: &Faceted,
+    first_pose: &Pose<S>,
+    second: &Faceted,
+    second_pose: &Pose<S>,
+) -> Proximity<S> {
+    let parts = Parts::of(feature, &first.counts(), &second.counts());
+    faceted::at(parts, first, first_pose, second, second_pose)
+}
+
+/// The parts whose gap is the signed distance of the solids.
+pub fn nearest(first: &Faceted, first_pose: &Pose<f64>, second: &Faceted, second_pose: &Pose<f64>) -> Parts {
+    let two = Two::new(first, first_pose, second, second_pose);
+    let separations = two.separations(f64::INFINITY).expect("any separation is below infinity");
+    two.nearest(&separations)
+}
+
+/// How the nearest parts are placed to each other.
+pub fn closest<S: Scalar>(
+    first: &Faceted,
+    first_pose: &Pose<S>,
+    second: &Faceted,
+    second_pose: &Pose<S>,
+) -> Proximity<S> {
+    let nearest = nearest(first, &values(first_pose), second, &values(second_pose));
+    faceted::at(nearest, first, first_pose, second, second_pose)
+}
+
+/// Signed distance of the solids.
+pub fn gap<S: Scalar>(first: &Faceted, first_pose: &Pose<S>, second: &Faceted, second_pose: &Pose<S>) -> S {
+    closest(first, first_pose, second, second_pose).gap
+}
+
+/// A direction from the second solid to the first, in the frame of the second, how far it separates them, and the
+/// parts that are nearest along it.
+#[derive(Clone, Copy, Debug)]
+struct Separation {
+    distance: f64,
+    normal: Vector3<f64>,
+    parts: Parts,
+}
+
+/// The best normal of a face, and the best product of edges.
+struct Separations {
+    face: Separation,
+    edges: Option<Separation>,
+}
+
+impl Separations {
+    /// The largest one; that of faces counts `preference` more.
+    fn preferred(&self, preference: f64) -> Separation {
+        match self.edges {
+            Some(edges) if edges.distance > self.face.distance + preference => edges,
+            _ => self.face,
+        }
+    }
+}
+
+/// Two solids in the frame of the second.
+pub(super) struct Two<'a> {
+    first: &'a Faceted<'a>,
+    second: &'a Faceted<'a>,
+    pub turn: Matrix3<f64>,
+    pub place: Vector3<f64>,
+    size: f64,
+}
+
+impl<'a> Two<'a> {
+    pub fn new(
+        first: &'a Faceted<'a>,
+        first_pose: &Pose<f64>,
+        second: &'a Faceted<'a>,
+        second_pose: &Pose<f64>,
+    ) -> Two<'a> {
+        let axes = [0, 1, 2].map(|axis| {
+            let axis = first_pose.orientation.to_world(&Vector3::ith(axis, 1.0));
+            second_pose.orientation.to_body(&axis)
+        });
+        Two {
+            first,
+            second,
+            turn: Matrix3::from_columns(&axes),
+            place: second_pose.orientation.to_body(&(first_pose.position - second_pose.position)),
+            size: first.extent() + second.extent(),
+        }
+    }
+
+    fn sliver(&self) -> f64 {
+        SLIVER * self.first.thickness().min(self.second.thickness())
+    }
+
+    /// A corner of the first solid.
+    pub fn corner(&self, index: usize) -> Vector3<f64> {
+        self.place + self.turn * self.first.corner(index)
+    }
+
+    /// A point seen from the first solid.
+    pub fn seen_from_first(&self, point: &Vector3<f64>) -> Vector3<f64> {
+        self.turn.tr_mul(&(point - self.place))
+    }
+
+    /// Separations, unless one of them is `enough` already.
+    fn separations(&self, enough: f64) -> Option<Separations> {
+        let (counts, other_counts) = (self.first.counts(), self.second.counts());
+        let start =
+            Separation { distance: f64::NEG_INFINITY, normal: Vector3::z(), parts: Parts::CornerFace(0, 0) };
+        let mut face = start;
+        for index in 0..counts.faces {
+            let side = self.first.face(index);
+            let normal = self.turn * side.normal;
+            let heights = (0..other_counts.corners).map(|corner| normal.dot(&self.second.corner(corner)));
+            let (corner, height) = least(heights);
+            let distance = height - normal.dot(&self.place) - side.offset;
+            if distance > face.distance {
+                face = Separation { distance, normal: -normal, parts: Parts::FaceCorner(index, corner) };
+            }
+        }
+        for index in 0..other_counts.faces {
+            let side = self.second.face(index);
+            let (along, at) = (self.turn.tr_mul(&side.normal), side.normal.dot(&self.place));
+            let heights = (0..counts.corners).map(|corner| along.dot(&self.first.corner(corner)));
+            let (corner, height) = least(heights);
+            let distance = height + at - side.offset;
+            if distance > face.distance {
+                let parts = Parts::CornerFace(corner, index);
+                face = Separation { distance, normal: side.normal, parts };
+            }
+        }
+        if face.distance >= enough {
+            return None;
+        }
+        let mut best = start;
+        for index in 0..counts.edges {
+            let edge = self.first.edge(index);
+            let (along, begin) = (self.turn * edge.along, self.place + self.turn * edge.start);
+            let (blocked, outward) = (edge.blocked.map(|way| self.turn * way), self.turn * edge.outward);
+            for other in 0..other_counts.edges {
+                let next = self.second.edge(other);
+                let product = along.cross(&next.along);
+                let sine = product.norm();
+                if sine < PARALLEL {
+                    continue;
+                }
+                let normal = product / if product.dot(&next.outward) < 0.0 { -sine } else { sine };
+                let meets = next.faces(&normal, ROUNDING)
+                    && blocked.iter().all(|way| -normal.dot(way) <= ROUNDING)
+                    && -normal.dot(&outward) >= -ROUNDING;
+                let distance = normal.dot(&(begin - next.start));
+                if meets && distance > best.distance {
+                    best = Separation { distance, normal, parts: Parts::EdgeEdge(index, other) };
+                }
+            }
+        }
+        if best.distance >= enough {
+            return None;
+        }
+        Some(Separations { face, edges: (best.distance > f64::NEG_INFINITY).then_some(best) })
+    }
+
+    fn nearest(&self, separations: &Separations) -> Parts {
+        let best = separations.preferred(0.0);
+        if best.distance <= CLOSE * self.size { best.parts } else { self.apart().unwrap_or(best.parts) }
+    }
+
+    /// The nearest parts of solids that do not overlap.
+    fn apart(&self) -> Option<Parts> {
+        let (counts, other_counts) = (self.first.counts(), self.second.counts());
+        let mut best = (f64::INFINITY, None);
+        for index in 0..counts.corners {
+            let (distance, part) = from_point(self.second, &self.corner(index), best.0);
+            if distance < best.0 {
+                best = (distance, part.map(|part| part.with_corner_of_first(index)));
+            }
+        }
+        if counts.edges > 0 {
+            for index in 0..other_counts.corners {
+                let point = self.seen_from_first(&self.second.corner(index));
+                let (distance, part) = from_point(self.first, &point, best.0);
+                if distance < best.0 {
+                    best = (distance, part.map(|part| part.with_corner_of_second(index)));
+                }
+            }
+        }
+        for index in 0..counts.edges {
+            let edge = self.first.edge(index);
+            let (along, begin) = (self.turn * edge.along, self.place + self.turn * edge.start);
+            for other in 0..other_counts.edges {
+                let next = self.second.edge(other);
+                if let Some((distance, [one, two])) = across(&begin, &along, &next.start, &next.along)
+                    && distance < best.0
+                    && (0.0..=edge.length).contains(&one)
+                    && (0.0..=next.length).contains(&two)
+                {
+                    best = (distance, Some(Parts::EdgeEdge(index, other)));
+                }
+            }
+        }
+        best.1
+    }
+
+    /// Corners of the common area of the two faces that look at each other along `direction`, as parts, with the
+    /// normal that the area was seen along.
+    fn faces(&self, direction: &Vector3<f64>, sliver: f64, found: &mut impl FnMut(Parts, &Vector3<f64>)) {
+        let (counts, other_counts) = (self.first.counts(), self.second.counts());
+        let cosine = |face: usize| self.second.face(face).normal.dot(direction);
+        let (second_face, second_cosine) = least((0..other_counts.faces).map(|face| -cosine(face)));
+        let second = Polygon { two: self, is_first: false, face: second_face };
+        if counts.faces == 0 {
+            let normal = self.second.face(second_face).normal;
+            return second.under_edge(sliver, &mut |parts| found(parts, &normal));
+        }
+        let cosine = |face: usize| (self.turn * self.first.face(face).normal).dot(direction);
+        let (first_face, first_cosine) = least((0..counts.faces).map(cosine));
+        let first = Polygon { two: self, is_first: true, face: first_face };
+        if -first_cosine >= -second_cosine - PREFERENCE {
+            let normal = -(self.turn * self.first.face(first_face).normal);
+            first.overlap(&second, &normal, sliver, &mut |parts| found(parts, &normal));
+        } else {
+            let normal = self.second.face(second_face).normal;
+            second.overlap(&first, &normal, sliver, &mut |parts| found(parts, &normal));
+        }
+    }
+}
+
+/// Place and value of the least number.
+fn least(numbers: impl Iterator<Item = f64>) -> (usize, f64) {
+    let mut best = (0, f64::INFINITY);
+    for (place, number) in numbers.enumerate() {
+        if number < best.1 {
+            best = (place, number);
+        }
+    }
+    best
+}
+
+/// Distance of two lines, and where along them they are nearest; none for parallel ones.
+pub(super) fn across(
+    start: &Vector3<f64>,
+    along: &Vector3<f64>,
+    other_start: &Vector3<f64>,
+    other_along: &Vector3<f64>,
+) -> Option<(f64, [f64; 2])> {
+    let between = start - other_start;
+    let product = along.cross(other_along);
+    let square = product.norm_squared();
+    if square < PARALLEL * PARALLEL {
+        return None;
+    }
+    let places = [other_along, along].map(|way| -between.dot(&way.cross(&product)) / square);
+    Some((between.dot(&product).abs() / square.sqrt(), places))
+}
+
+/// A part of one solid.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    Corner(usize),
+    Edge(usize),
+    Face(usize),
+}
+
+impl Part {
+    fn with_corner_of_first(self, corner: usize) -> Parts {
+        match self {
+            Part::Corner(index) => Parts::CornerCorner(corner, index),
+            Part::Edge(index) => Parts::CornerEdge(corner, index),
+            Part::Face(index) => Parts::CornerFace(corner, index),
+        }
+    }
+
+    fn with_corner_of_second(self, corner: usize) -> Parts {
+        match self {
+            Part::Corner(index) => Parts::CornerCorner(index, corner),
+            Part::Edge(index) => Parts::EdgeCorner(index, corner),
+            Part::Face(index) => Parts::FaceCorner(index, corner),
+        }
+    }
+}
+
+/// The part of a convex solid nearest to a point outside, if it is nearer than `bound`.
+fn from_point(solid: &Faceted, point: &Vector3<f64>, bound: f64) -> (f64, Option<Part>) {
+    let counts = solid.counts();
+    let mut best = (bound, None);
+    for index in 0..counts.faces {
+        let face = solid.face(index);
+        let height = face.normal.dot(point) - face.offset;
+        if height > 0.0 && height < best.0 && is_over(solid, index, point) {
+            best = (height, Some(Part::Face(index)));
+        }
+    }
+    for index in 0..counts.edges {
+        let edge = solid.edge(index);
+        let from_start = point - edge.start;
+        let place = from_start.dot(&edge.along);
+        if place > 0.0 && place < edge.length {
+            let distance = (from_start - edge.along * place).norm();
+            if distance < best.0 {
+                best = (distance, Some(Part::Edge(index)));
+            }
+        }
+    }
+    for index in 0..counts.corners {
+        let distance = (point - solid.corner(index)).norm();
+        if distance < best.0 {
+            best = (distance, Some(Part::Corner(index)));
+        }
+    }
+    best
+}
+
+/// Whether a point is over a face of a convex solid.
+fn is_over(solid: &Faceted, face: usize, point: &Vector3<f64>) -> bool {
+    let normal = solid.face(face).normal;
+    let count = solid.around(face);
+    let mut start = solid.corner(solid.side(face, count - 1).corner as usize);
+    (0..count).all(|place| {
+        let next = solid.corner(solid.side(face, place).corner as usize);
+        let outward = (next - start).cross(&normal);
+        let is_inside = outward.dot(&(point - start)) <= 0.0;
+        start = next;
+        is_inside
+    })
+}
+
+/// A face of one of two solids.
+struct Polygon<'a> {
+    two: &'a Two<'a>,
+    is_first: bool,
+    face: usize,
+}
+
+impl Polygon<'_> {
+    fn solid(&self) -> &Faceted<'_> {
+        if self.is_first { self.two.first } else { self.two.second }
+    }
+
+    fn count(&self) -> usize {
+        self.solid().around(self.face)
+    }
+
+    fn corner_number(&self, place: usize) -> usize {
+        self.solid().side(self.face, place).corner as usize
+    }
+
+    fn edge_number(&self, place: usize) -> usize {
+        self.solid().side(self.face, place).edge as usize
+    }
+
+    fn corner(&self, place: usize) -> Vector3<f64> {
+        let number = self.corner_number(place % self.count());
+        if self.is_first { self.two.corner(number) } else { self.two.second.corner(number) }
+    }
+
+    /// Unit vector out of a side, seen along a direction.
+    fn outward(&self, place: usize, direction: &Vector3<f64>) -> Vector3<f64> {
+        let own = self.solid().face(self.face).normal;
+        let own = if self.is_first { self.two.turn * own } else { own };
+        let side = self.corner(place + 1) - self.corner(place);
+        let outward = side.cross(direction);
+        let outward = if own.dot(direction) < 0.0 { -outward } else { outward };
+        outward.try_normalize(0.0).unwrap_or_else(Vector3::zeros)
+    }
+
+    /// How far a place is outside, seen along a direction; negative inside.
+    fn above(&self, place: &Vector3<f64>, direction: &Vector3<f64>) -> f64 {
+        let above = |side: usize| self.outward(side, direction).dot(&(place - self.corner(side)));
+        (0..self.count()).map(above).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    fn parts_with_corner(&self, corner: usize) -> Parts {
+        if self.is_first {
+            Parts::FaceCorner(self.face, corner)
+        } else {
+            Parts::CornerFace(corner, self.face)
+        }
+    }
+
+    fn parts_of_edges(&self, edge: usize, other: usize) -> Parts {
+        if self.is_first { Parts::EdgeEdge(edge, other) } else { Parts::EdgeEdge(other, edge) }
+    }
+
+    /// Corners of the area in common with another face, seen along the normal of this one.
+    fn overlap(&self, other: &Polygon, normal: &Vector3<f64>, sliver: f64, found: &mut impl FnMut(Parts)) {
+        let is_taken = |place: usize| self.above(&other.corner(place), normal) <= sliver;
+        for place in (0..other.count()).filter(|&place| is_taken(place)) {
+            found(self.parts_with_corner(other.corner_number(place)));
+        }
+        for place in 0..self.count() {
+            let corner = self.corner(place);
+            let is_near = |other: &Vector3<f64>| {
+                let between = other - corner;
+                (between - normal * normal.dot(&between)).norm() < 2.0 * sliver
+            };
+            let is_there = (0..other.count()).any(|k| is_near(&other.corner(k)) && is_taken(k));
+            if !is_there && other.above(&corner, normal) <= sliver {
+                found(other.parts_with_corner(self.corner_number(place)));
+            }
+        }
+        for side in 0..self.count() {
+            let (start, end, outward) =
+                (self.corner(side), self.corner(side + 1), self.outward(side, normal));
+            for other_side in 0..other.count() {
+                let (other_start, other_end) = (other.corner(other_side), other.corner(other_side + 1));
+                if crosses(&outward, &start, &other_start, &other_end, sliver)
+                    && crosses(&other.outward(other_side, normal), &other_start, &start, &end, sliver)
+                {
+                    found(self.parts_of_edges(self.edge_number(side), other.edge_number(other_side)));
+                }
+            }
+        }
+    }
+
+    /// The same in common with the only edge of the first solid.
+    fn under_edge(&self, sliver: f64, found: &mut impl FnMut(Parts)) {
+        let normal = self.solid().face(self.face).normal;
+        let ends = [0, 1].map(|end| self.two.corner(end));
+        for (end, place) in ends.iter().enumerate() {
+            if self.above(place, &normal) <= sliver {
+                found(self.parts_with_corner(end));
+            }
+        }
+        let Some(outward) = (ends[1] - ends[0]).cross(&normal).try_normalize(0.0) else { return };
+        for side in 0..self.count() {
+            let (start, end) = (self.corner(side), self.corner(side + 1));
+            if crosses(&self.outward(side, &normal), &start, &ends[0], &ends[1], sliver)
+                && crosses(&outward, &ends[0], &start, &end, 0.0)
+            {
+                found(self.parts_of_edges(self.edge_number(side), 0));
+            }
+        }
+    }
+}
+
+/// Whether a line through `origin` has two places on both sides, by more than `sliver`.
+fn crosses(
+    outward: &Vector3<f64>,
+    origin: &Vector3<f64>,
+    start: &Vector3<f64>,
+    end: &Vector3<f64>,
+    sliver: f64,
+) -> bool {
+    let [start, end] = [start, end].map(|place| outward.dot(&(place - origin)));
+    start.min(end) < -sliver && start.max(end) > sliver
+}
+
+#[cfg(test)]
+#[path = "convex_tests.rs"]
+mod tests;

@@ -1,0 +1,316 @@
+use super::super::convex;
+use super::super::hulls::Hull;
+use super::super::poses::{Motion, Numbers, Solid, least_norm, place};
+use super::super::solids::{Ball, Capsule, Cuboid};
+use super::*;
+use crate::engine::rotation::Orientation;
+use nalgebra::Matrix3;
+
+/// Three corners of a mesh.
+struct Flat([Vector3<f64>; 3]);
+
+impl Flat {
+    fn farthest(&self, direction: &Vector3<f64>) -> Vector3<f64> {
+        let along = |corner: &&Vector3<f64>| corner.dot(direction);
+        *self.0.iter().max_by(|one, other| along(one).total_cmp(&along(other))).unwrap()
+    }
+}
+
+/// An L, extruded: one edge is not convex.
+fn angle() -> Polyhedron {
+    let outline = [[0.0, 0.0], [1.5, 0.0], [1.5, 0.5], [0.5, 0.5], [0.5, 1.5], [0.0, 1.5]];
+    let level = |z: f64| outline.map(|[x, y]| Vector3::new(x - 0.5, y - 0.5, z));
+    let corners: Vec<_> = level(-0.6).into_iter().chain(level(0.6)).collect();
+    let mut triangles = Vec::new();
+    for k in 0..6_u32 {
+        let next = (k + 1) % 6;
+        triangles.extend([[k, next, 6 + next], [k, 6 + next, 6 + k]]);
+    }
+    for [a, b, c] in [[0, 1, 2], [0, 2, 3], [0, 3, 5], [3, 4, 5]] {
+        triangles.extend([[a, c, b], [a + 6, b + 6, c + 6]]);
+    }
+    Polyhedron::new(corners, &triangles).unwrap()
+}
+
+/// Hills as an open mesh.
+fn hills(numbers: &mut Numbers) -> Polyhedron {
+    const SIDE: u32 = 9;
+    let corners = (0..SIDE * SIDE).map(|k| {
+        let [x, y] = [k % SIDE, k / SIDE].map(|step| 0.5 * f64::from(step) - 2.0);
+        Vector3::new(x, y, 0.25 * numbers.next())
+    });
+    let corners = corners.collect();
+    let cells = (0..SIDE - 1).flat_map(|row| (0..SIDE - 1).map(move |column| row * SIDE + column));
+    let triangles: Vec<_> =
+        cells.flat_map(|k| [[k, k + 1, k + SIDE + 1], [k, k + SIDE + 1, k + SIDE]]).collect();
+    Polyhedron::new(corners, &triangles).unwrap()
+}
+
+trait OnMesh: Solid {
+    fn parts(&self) -> Faceted<'_>;
+}
+impl OnMesh for Ball {
+    fn parts(&self) -> Faceted<'_> {
+        Faceted::Ball(*self)
+    }
+}
+impl OnMesh for Capsule {
+    fn parts(&self) -> Faceted<'_> {
+        Faceted::Capsule(*self)
+    }
+}
+impl OnMesh for Cuboid {
+    fn parts(&self) -> Faceted<'_> {
+        Faceted::Box(*self)
+    }
+}
+impl OnMesh for Hull {
+    fn parts(&self) -> Faceted<'_> {
+        Faceted::Polyhedron(&self.polyhedron)
+    }
+}
+
+/// Distance of the core of a solid from the nearest triangle.
+fn distance(solid: &impl Solid, pose: &Pose<f64>, mesh: &Polyhedron, mesh_pose: &Pose<f64>) -> f64 {
+    let triangles = (0..mesh.triangles.len()).map(|index| {
+        let corners =
+            mesh.places(index).map(|corner| mesh_pose.position + mesh_pose.orientation.to_world(&corner));
+        let flat = Flat(corners);
+        least_norm(&mut |direction| place(solid, pose, direction) - flat.farthest(&-direction)).norm()
+    });
+    triangles.fold(f64::INFINITY, f64::min)
+}
+
+/// Gaps of solids that are apart from a mesh, on its outside, against all triangles; features are consistent and move
+/// with their touching points.
+fn holds<A: OnMesh>(count: usize) {
+    let mut numbers = Numbers::new();
+    let (angle, hills) = (angle(), hills(&mut numbers));
+    let (mut apart, mut checked) = (0, 0);
+    for case in 0..count {
+        let solid = A::random(&mut numbers);
+        let mesh = if case % 2 == 0 { &angle } else { &hills };
+        let (mut pose, mesh_pose) = (numbers.pose(), numbers.pose());
+        if case % 2 == 1 {
+            // Above the hills, not beside or behind.
+            let offset = Vector3::new(0.5 * numbers.next(), 0.5 * numbers.next(), 1.6 + 0.8 * numbers.next());
+            pose = mesh_pose.of(&Pose { position: offset, ..numbers.pose() });
+        }
+        let parts = solid.parts();
+        let found = gap(&parts, &pose, mesh, &mesh_pose);
+        let apart_by = distance(&solid, &pose, mesh, &mesh_pose);
+        let center = pose.position + pose.orientation.to_world(&parts.center());
+        let is_outside = is_outside(mesh, &mesh_pose, &center);
+        if apart_by > 1e-6 && is_outside {
+            apart += 1;
+            let expected = apart_by - solid.margin();
+            assert!((found - expected).abs() < 1e-9, "{case}: {found} {expected}");
+        } else if apart_by <= 1e-6 {
+            assert!(found <= 1e-9 || !is_outside, "{case}: {found}");
+        }
+        for reach in [0.3, 0.05, 0.0, found + 1e-9] {
+            let mut least = f64::INFINITY;
+            let mut names = Vec::new();
+            features(&parts, &pose, mesh, &mesh_pose, reach, &mut |feature, near| {
+                least = least.min(near.gap);
+                assert!(near.gap < reach && (near.normal.norm() - 1.0).abs() < 1e-14);
+                assert!(!names.contains(&feature));
+                names.push(feature);
+                let again = at(feature, &parts, &pose, mesh, &mesh_pose);
+                assert_eq!((again.gap, again.normal, again.arm), (near.gap, near.normal, near.arm));
+            });
+            assert_eq!(found < reach, least < f64::INFINITY, "{case}: {found} {reach} {least}");
+            assert!(least == f64::INFINITY || least <= found + SLIVER, "{case}: {least} {found}");
+        }
+        let motion = Motion::random(&mut numbers);
+        let moving = [motion.dual(0, &pose), motion.dual(1, &mesh_pose)];
+        features(&parts, &moving[0], mesh, &moving[1], 0.2, &mut |feature, near| {
+            let near_now = at(feature, &parts, &pose, mesh, &mesh_pose);
+            let expected = motion.parting(&near_now, &pose, &mesh_pose);
+            assert!((near.gap.tangent - expected).abs() < 1e-11);
+            if (near_now.gap + solid.margin()).abs() > 0.02 {
+                let after = |time: f64| {
+                    at(
+                        feature,
+                        &parts,
+                        &motion.after(0, &pose, time),
+                        mesh,
+                        &motion.after(1, &mesh_pose, time),
+                    )
+                    .gap
+                };
+                let difference = (after(1e-6) - after(-1e-6)) / 2e-6;
+                assert!((difference - expected).abs() < 1e-7, "{difference} {expected}");
+            }
+            checked += 1;
+        });
+    }
+    assert!(apart > count / 10 && checked > count / 5, "{apart} {checked}");
+}
+
+/// Whether a point is outside of a closed mesh, or above an open one: by the solid angle under which it sees the
+/// triangles. [van Oosterom and Strackee 1983]
+fn is_outside(mesh: &Polyhedron, pose: &Pose<f64>, point: &Vector3<f64>) -> bool {
+    let seen = pose.orientation.to_body(&(point - pose.position));
+    let angles = (0..mesh.triangles.len()).map(|index| {
+        let [a, b, c] = mesh.places(index).map(|corner| corner - seen);
+        let (x, y, z) = (a.norm(), b.norm(), c.norm());
+        let below = x * y * z + a.dot(&b) * z + a.dot(&c) * y + b.dot(&c) * x;
+        2.0 * f64::atan2(a.dot(&b.cross(&c)), below)
+    });
+    let sum: f64 = angles.sum();
+    if mesh.is_closed() { sum < 2.0 * std::f64::consts::PI } else { sum < 0.0 }
+}
+
+#[test]
+fn balls() {
+    holds::<Ball>(10_000);
+}
+
+#[test]
+fn capsules() {
+    holds::<Capsule>(10_000);
+}
+
+#[test]
+fn boxes() {
+    holds::<Cuboid>(10_000);
+}
+
+#[test]
+fn hulls() {
+    holds::<Hull>(10_000);
+}
+
+/// Over a convex mesh, a ball has the signed distance that it has from the hull, however deep.
+#[test]
+fn a_ball_on_a_convex_mesh_is_on_its_hull() {
+    let mut numbers = Numbers::new();
+    for _ in 0..5000 {
+        let (hull, ball) = (Hull::random(&mut numbers), Ball::random(&mut numbers));
+        let (pose, place) = (numbers.pose(), numbers.pose());
+        let found = gap(&ball.parts(), &pose, &hull.polyhedron, &place);
+        let expected = convex::gap(&ball.parts(), &pose, &hull.parts(), &place);
+        assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+        let points = [Vector3::zeros()];
+        let found = gap(&Faceted::Points(&points), &pose, &hull.polyhedron, &place);
+        assert!((found - expected - ball.radius).abs() < 1e-9, "{found} {expected}");
+    }
+}
+
+/// A floor of many triangles.
+fn floor() -> Polyhedron {
+    let corners = (0..36).map(|k| Vector3::new(f64::from(k % 6) - 2.5, f64::from(k / 6) - 2.5, 0.0));
+    let cells = (0..5).flat_map(|row| (0..5).map(move |column| 6 * row + column));
+    let triangles: Vec<_> = cells.flat_map(|k| [[k, k + 1, k + 7], [k, k + 7, k + 6]]).collect();
+    Polyhedron::new(corners.collect(), &triangles).unwrap()
+}
+
+/// Wherever a ball, a box and points are over a floor of triangles, they touch it as a plane: with the same points, with
+/// the same gaps, and with names that do not change on the way.
+#[test]
+fn triangles_in_one_plane_are_as_a_plane() {
+    let (mesh, still) = (floor(), Pose { position: Vector3::zeros(), orientation: Orientation::identity() });
+    assert_eq!(mesh.faces.len(), 1);
+    let cuboid = Cuboid { half: Vector3::new(0.7, 0.4, 0.2) };
+    let points: Vec<_> = (0..4).map(|k| corner_of(&cuboid, k)).collect();
+    let ball = Ball { radius: 0.2 };
+    let solids = [(ball.parts(), 1), (cuboid.parts(), 4), (Faceted::Points(&points), 4)];
+    for (solid, count) in solids {
+        let mut names = None;
+        for step in 0..400 {
+            let along = -1.0 + 0.005 * f64::from(step);
+            for height in [0.2, 0.2 - 1e-13, 0.2 + 1e-9, 0.2 - 1e-5] {
+                let orientation = Orientation::from_turn(&Vector3::new(0.0, 0.0, 0.01 * f64::from(step)));
+                let pose = Pose { position: Vector3::new(along, 0.5 * along, height), orientation };
+                let mut list = Vec::new();
+                features(&solid, &pose, &mesh, &still, 1e-3, &mut |feature, near| {
+                    assert!((near.gap - (height - 0.2)).abs() < 1e-15, "{}", near.gap);
+                    assert_eq!(near.normal, Vector3::z());
+                    list.push(feature);
+                });
+                assert_eq!(list.len(), count, "{step} {height} {list:?}");
+                list.sort_unstable();
+                assert_eq!(*names.get_or_insert_with(|| list.clone()), list);
+            }
+        }
+    }
+}
+
+fn corner_of(cuboid: &Cuboid, index: usize) -> Vector3<f64> {
+    super::super::box_parts::corner(&cuboid.half, index)
+}
+
+/// Seen from a box that overhangs its edge, a table pushes up only, also where the box has sunk in a little.
+#[test]
+fn the_side_of_a_table_does_not_push_what_stands_on_it() {
+    let table = Hull::cube(Vector3::new(1.0, 1.0, 0.5)).polyhedron;
+    let still = Pose { position: Vector3::zeros(), orientation: Orientation::identity() };
+    let cuboid = Cuboid { half: Vector3::new(0.3, 0.2, 0.1) };
+    for depth in [0.0, 1e-12, -1e-12, 1e-7, 1e-5] {
+        for overhang in [1e-4, 1e-3, 0.1, 0.299, 0.301, 0.5, 0.599] {
+            let position = Vector3::new(0.7 + overhang, 0.1, 0.6 - depth);
+            let mut count = 0;
+            features(&cuboid.parts(), &Pose { position, ..still }, &table, &still, 1e-3, &mut |_, near| {
+                assert!((near.normal - Vector3::z()).norm() < 1e-12, "{depth} {overhang} {near:?}");
+                assert!((near.gap + depth).abs() < 1e-14);
+                count += 1;
+            });
+            assert_eq!(count, 4, "{depth} {overhang}");
+        }
+    }
+}
+
+/// Edges that are not convex, and corners in them, never touch; what fits into them touches both faces.
+#[test]
+fn a_ball_in_a_corner_touches_both_faces() {
+    let mesh = angle();
+    let still = Pose { position: Vector3::zeros(), orientation: Orientation::identity() };
+    let ball = Ball { radius: 0.1 };
+    let position = Vector3::new(0.1, 0.1, 0.0);
+    let mut normals = Vec::new();
+    features(&ball.parts(), &Pose { position, ..still }, &mesh, &still, 1e-3, &mut |_, near| {
+        assert!(near.gap.abs() < 1e-15);
+        normals.push(near.normal);
+    });
+    normals.sort_by(|one, other| one[0].total_cmp(&other[0]));
+    assert_eq!(normals, [Vector3::y(), Vector3::x()]);
+}
+
+/// What is exactly on, in or over parts of the mesh has finite unit normals.
+#[test]
+fn parts_that_coincide() {
+    let mut numbers = Numbers::new();
+    let hull = Hull::cube(Vector3::new(0.5, 0.75, 1.0)).image(&Matrix3::identity(), &Vector3::zeros());
+    let mesh = &hull.polyhedron;
+    let still = Pose { position: Vector3::zeros(), orientation: Orientation::identity() };
+    let points = [Vector3::zeros()];
+    let cuboid = Cuboid { half: Vector3::new(0.5, 0.75, 1.0) };
+    let capsule = Capsule { half_axis: Vector3::new(0.5, 0.0, 0.0), radius: 0.25 };
+    let ball = Ball { radius: 0.25 };
+    let solids = [ball.parts(), Faceted::Points(&points), capsule.parts(), cuboid.parts(), hull.parts()];
+    for solid in solids {
+        for place in [
+            [0.0, 0.0, 0.0],
+            [0.5, 0.0, 0.0],
+            [0.5, 0.75, 0.0],
+            [0.5, 0.75, 1.0],
+            [1.0, 0.0, 0.0],
+            [1.0, 1.5, 0.0],
+            [1.0, 1.5, 2.0],
+            [0.0, 0.0, 2.0],
+            [0.75, 0.0, 0.0],
+        ] {
+            let motion = Motion::random(&mut numbers);
+            let pose = Pose { position: Vector3::from(place), ..still };
+            let (one, other) = (motion.dual(0, &pose), motion.dual(1, &still));
+            let found = gap(&solid, &one, mesh, &other);
+            assert!(found.value.is_finite() && found.tangent.is_finite());
+            features(&solid, &one, mesh, &other, 10.0, &mut |_, near| {
+                let mut all = near.normal.iter().chain(near.arm.iter()).chain([&near.gap]);
+                assert!(all.all(|x| x.value.is_finite() && x.tangent.is_finite()), "{near:?}");
+                assert!((near.normal.map(|x| x.value).norm() - 1.0).abs() < 1e-14);
+            });
+        }
+    }
+}
