@@ -252,7 +252,7 @@ fn triangles_that_make_no_solid_are_refused() {
     let plane = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\n";
     refused(hull("p.obj", plane), "p.obj", "has all its points in one plane", "a hull needs four points");
     let quad = text(&TETRAHEDRON).replacen("    endloop", "      vertex 1 1 1\n    endloop", 1);
-    refused(mesh("q.stl", quad.as_bytes()), "q.stl", "has a facet with 4 corners on line 8", "facets of STL");
+    refused(mesh("q.stl", quad.as_bytes()), "q.stl", "has a facet with 4 corners on line 9", "facets of STL");
     let half = text(&TETRAHEDRON);
     let half = &half[..half.find("endfacet").unwrap()];
     refused(mesh("h.stl", half.as_bytes()), "h.stl", "ends within a facet", "export or copy");
@@ -278,6 +278,12 @@ fn grids_that_are_none_are_refused() {
         "export",
     );
     refused(heights(&[0xff, 0xfe, 0, 1]), "t.txt", "is not text", "a heightfield is a text file");
+    refused(
+        heights(b"1 2\n3 1e300\n"),
+        "t.txt",
+        "has corners farther than 1e9 m from its origin",
+        "lengths are in m",
+    );
 }
 
 /// Largest file that is accepted in the time that a user waits: the hills are read, checked and packed.

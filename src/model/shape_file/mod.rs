@@ -21,6 +21,9 @@ pub const MAX_BYTES: u64 = 256 << 20;
 /// Most triangles of a shape.
 pub const MAX_TRIANGLES: usize = 500_000;
 
+/// Farthest corner of a shape: products of three lengths stay numbers.
+const FARTHEST: f64 = 1e9;
+
 /// What is wrong, and what to do.
 #[derive(Debug, PartialEq, Eq)]
 pub struct FileFault {
@@ -98,8 +101,11 @@ pub fn read(path: &Path, purpose: &Use, scale: f64) -> Result<TriangleMesh, File
         for place in corner.iter_mut().skip(if is_grid { 2 } else { 0 }) {
             *place *= scale;
         }
-        if !corner.iter().all(|place| place.is_finite()) {
-            return Err(FileFault::new("has numbers that are too large", "choose a smaller `scale`"));
+        if !corner.iter().all(|place| place.abs() <= FARTHEST) {
+            return Err(FileFault::new(
+                format!("has corners farther than {FARTHEST:e} m from its origin"),
+                "lengths are in m: choose a smaller `scale` or `cell`",
+            ));
         }
     }
     match purpose {
