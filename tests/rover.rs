@@ -30,8 +30,8 @@ fn the_rover_stands_and_drives_without_sinking_in() {
             deepest = deepest.max(-gap(&run.system, state, contact));
         }
     }
-    println!("deepest {deepest:e} m");
-    assert!(deepest < 5e-5, "{deepest} m");
+    // Over a ridge, a wheel comes down by (v h)^2 / 2 R = 6e-6 m within a step.
+    assert!(deepest < 1e-5, "{deepest} m");
     // On the flat, wheels roll without slip: 0.8 m/s.
     let before_hills = run.states.iter().position(|state| state.nodes[0].position[0] > 0.9).unwrap();
     assert!(run.states[before_hills].time > 2.0);

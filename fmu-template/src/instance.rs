@@ -287,6 +287,7 @@ pub mod tests {
             contacts: Vec::new(),
             springs: Vec::new(),
             joints: Vec::new(),
+            meshes: Vec::new(),
         };
         let logger = Arc::new(Logger::new(Some(&callbacks), c"test", debug));
         Instance::new(&model, String::new(), Interface::CoSimulation, logger)

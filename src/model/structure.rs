@@ -397,31 +397,3 @@ fn range(schema: &Value) -> String {
     }
     [min, above, max, below].into_iter().flatten().collect::<Vec<_>>().join(" and ")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::file::schema;
-
-    /// A planned name that the schema already knows would never be looked up.
-    #[test]
-    fn planned_names_are_not_in_the_schema() {
-        let schema = schema();
-        for (path, names) in PLANNED {
-            let mut known = schema.as_value();
-            for part in path.split('.').filter(|part| !part.is_empty()) {
-                let part = part.trim_matches(['[', ']']);
-                known = &known["properties"][part];
-                known = if known["type"] == "array" { &known["items"] } else { known };
-                assert!(!known.is_null(), "{path}");
-            }
-            let variants = known["oneOf"].as_array().into_iter().flatten().flat_map(property_names);
-            let known: Vec<&str> =
-                property_names(known).into_iter().chain(variants).chain(choices(known)).collect();
-            assert!(!known.is_empty(), "{path}");
-            for name in *names {
-                assert!(!known.contains(name), "{path} knows {name}");
-            }
-        }
-    }
-}

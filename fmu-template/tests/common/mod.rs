@@ -64,6 +64,7 @@ pub fn bouncing_ball() -> Model {
         }],
         springs: Vec::new(),
         joints: Vec::new(),
+        meshes: Vec::new(),
     }
 }
 

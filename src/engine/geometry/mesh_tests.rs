@@ -4,7 +4,7 @@ use super::super::poses::{Motion, Numbers, Solid, least_norm, place};
 use super::super::solids::{Ball, Capsule, Cuboid};
 use super::*;
 use crate::engine::rotation::Orientation;
-use nalgebra::Matrix3;
+use nalgebra::{Matrix3, Vector3};
 
 /// Three corners of a mesh.
 struct Flat([Vector3<f64>; 3]);

@@ -14,9 +14,12 @@ pub mod capsule_plane;
 pub mod convex;
 pub mod cylinder_plane;
 pub mod disc_plane;
+mod face_overlap;
+mod facet_pair;
 pub mod faceted;
 mod hulls;
 pub mod mesh;
+mod mesh_search;
 pub mod point_plane;
 pub mod polyhedron;
 mod poses;
@@ -28,6 +31,7 @@ mod tree;
 use super::elementary::hypot;
 use super::rotation::Orientation;
 use super::scalar::Scalar;
+use facet_pair::FacetedPair;
 use faceted::{Counts, Faceted, feature_count};
 use nalgebra::Vector3;
 use polyhedron::Polyhedron;
@@ -369,29 +373,6 @@ pub fn meeting(shape: &NodeShape, surface: &SurfaceShape) -> Option<Meeting> {
 const BOX: Counts = Counts { corners: box_parts::CORNERS, edges: box_parts::EDGES, faces: box_parts::FACES };
 const CAPSULE: Counts = Counts { corners: 2, edges: 1, faces: 0 };
 
-/// Two solids with corners, edges and faces.
-enum FacetedPair<'a> {
-    /// The node and a convex solid.
-    Convex(Faceted<'a>, Faceted<'a>),
-    /// The same with the node second.
-    Exchanged(Faceted<'a>, Faceted<'a>),
-    /// The node and a mesh.
-    OnMesh(Faceted<'a>, &'a Polyhedron),
-}
-
-/// # Panics
-/// Where the pair is another one.
-fn faceted_pair<'a>(shape: &NodeShape, solid: &Solid, details: &'a Details) -> FacetedPair<'a> {
-    let first = shape.faceted(details).expect("the pair has a gap function");
-    match *solid {
-        Solid::Mesh(mesh) => FacetedPair::OnMesh(first, &details.polyhedra[mesh.index]),
-        Solid::Hull(hull) => FacetedPair::Convex(first, Faceted::Polyhedron(&details.polyhedra[hull.index])),
-        Solid::Box(cuboid) => FacetedPair::Convex(first, Faceted::Box(cuboid)),
-        Solid::Capsule(capsule) => FacetedPair::Exchanged(Faceted::Capsule(capsule), first),
-        Solid::Ball(_) | Solid::Cylinder(_) | Solid::Disc(_) => unreachable!("the pair has a gap function"),
-    }
-}
-
 /// Whether the normal of one of the touching points or features of a pair stays as it is when the node slides along.
 #[inline]
 pub fn is_flat(shape: &NodeShape, surface: &SurfaceShape, index: usize) -> bool {
@@ -438,7 +419,7 @@ pub fn proximity<S: Scalar>(
             point_plane::proximity(&details.polyhedra[facets.index].corners[index], pose, plane)
         }
         (_, Placed::Solid(solid @ Solid::Mesh(_), place)) => {
-            faceted_at(feature, &faceted_pair(shape, solid, details), pose, place)
+            FacetedPair::of(shape, solid, details).at(feature, pose, place)
         }
         (NodeShape::Sphere { radius }, Placed::Solid(solid, place)) => {
             ball_solid(&Ball { radius: *radius }, pose, solid, place, details)
@@ -468,7 +449,7 @@ pub fn proximity<S: Scalar>(
         (NodeShape::Hull(_), Placed::Solid(solid, place))
         | (NodeShape::Box(_), Placed::Solid(solid @ Solid::Capsule(_), place))
         | (_, Placed::Solid(solid @ Solid::Hull(_), place)) => {
-            faceted_at(feature, &faceted_pair(shape, solid, details), pose, place)
+            FacetedPair::of(shape, solid, details).at(feature, pose, place)
         }
         _ => unreachable!("the pair has a gap function"),
     }
@@ -499,17 +480,9 @@ pub fn features<S: Scalar>(
         (NodeShape::Capsule(first), Placed::Solid(Solid::Capsule(second), place)) => {
             capsule_capsule::features(first, pose, second, place, reach, found)
         }
-        (_, Placed::Solid(solid, place)) => match faceted_pair(shape, solid, details) {
-            FacetedPair::Convex(first, second) => {
-                convex::features(&first, pose, &second, place, reach, found);
-            }
-            FacetedPair::Exchanged(first, second) => {
-                convex::features(&first, place, &second, pose, reach, &mut |feature, near| {
-                    found(feature, near.seen_from_second(place, pose));
-                });
-            }
-            FacetedPair::OnMesh(first, mesh) => mesh::features(&first, pose, mesh, place, reach, found),
-        },
+        (_, Placed::Solid(solid, place)) => {
+            FacetedPair::of(shape, solid, details).features(pose, place, reach, found)
+        }
         _ => unreachable!("the pair meets with features"),
     }
 }
@@ -535,27 +508,8 @@ pub fn gap_of_features<S: Scalar>(
         (NodeShape::Capsule(first), Placed::Solid(Solid::Capsule(second), place)) => {
             capsule_capsule::gap(first, pose, second, place)
         }
-        (_, Placed::Solid(solid, place)) => match faceted_pair(shape, solid, details) {
-            FacetedPair::Convex(first, second) => convex::gap(&first, pose, &second, place),
-            FacetedPair::Exchanged(first, second) => convex::gap(&first, place, &second, pose),
-            FacetedPair::OnMesh(first, mesh) => mesh::gap(&first, pose, mesh, place),
-        },
+        (_, Placed::Solid(solid, place)) => FacetedPair::of(shape, solid, details).gap(pose, place),
         _ => unreachable!("the pair meets with features"),
-    }
-}
-
-fn faceted_at<S: Scalar>(
-    feature: Feature,
-    pair: &FacetedPair,
-    pose: &Pose<S>,
-    place: &Pose<S>,
-) -> Proximity<S> {
-    match pair {
-        FacetedPair::Convex(first, second) => convex::at(feature, first, pose, second, place),
-        FacetedPair::Exchanged(first, second) => {
-            convex::at(feature, first, place, second, pose).seen_from_second(place, pose)
-        }
-        FacetedPair::OnMesh(first, mesh) => mesh::at(feature, first, pose, mesh, place),
     }
 }
 

@@ -229,10 +229,9 @@ impl Polyhedron {
     }
 
     fn make_edges(&mut self, neighbours: &[[Option<usize>; 3]]) {
-        for index in 0..self.triangles.len() {
-            for side in 0..3 {
+        for (index, beyond) in neighbours.iter().enumerate() {
+            for (side, &other) in beyond.iter().enumerate() {
                 let triangle = self.triangles[index];
-                let other = neighbours[index][side];
                 let is_inner = other.is_some_and(|other| self.triangles[other].face == triangle.face);
                 if is_inner || triangle.sides[side].is_some() {
                     continue;
