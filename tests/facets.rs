@@ -134,7 +134,8 @@ fn a_flat_mesh_is_a_plane() {
         scene.body(NodeShape::Hull(facets), 1.0, inertia_of_box(1.0, [0.2, 0.1, 0.05]), [-0.63, -0.4, 0.05])
     };
     // With the tilt, and steps until the box rattles.
-    let bodies: [(&str, &dyn Fn(&mut Scene) -> usize, f64, usize); 7] = [
+    type Body<'a> = &'a dyn Fn(&mut Scene) -> usize;
+    let bodies: [(&str, Body, f64, usize); 7] = [
         ("solid ball", &solid_ball, 0.0, 500),
         ("high ball", &high_ball, 0.0, 500),
         ("box", &cuboid, 0.0, 500),

@@ -403,7 +403,10 @@ mod tests {
     #[test]
     fn a_large_energy_excess_is_a_warning() {
         let mut instance = started(KINETIC, false);
-        let moving = |state: &mut State<f64>| state.couplings[0].given.velocity[0] = 2.0;
+        let moving = |state: &mut State<f64>| {
+            state.couplings[0].given.velocity[0] = 2.0;
+            state.nodes[0].velocity[0] = 2.0;
+        };
         let excess = |energy: f64| {
             move |state: &mut State<f64>| {
                 state.couplings[0].given.velocity[0] = 0.0;

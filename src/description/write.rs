@@ -308,7 +308,10 @@ impl Knowns {
             Slot::ContactGap { contact } => {
                 let sides = system.contacts[contact].sides;
                 let bodies = [Some(sides.node), system.surfaces[sides.surface].body];
-                Some(bodies.into_iter().flatten().flat_map(|body| &self.starts[body]).copied().collect())
+                let starts = bodies.into_iter().flatten().flat_map(|body| &self.starts[body]);
+                let mut positions: Vec<usize> = starts.copied().collect();
+                positions.sort_unstable();
+                Some(positions)
             }
             _ if is_coupled => None,
             Slot::KineticEnergy | Slot::PotentialEnergy | Slot::Energy => Some(self.energy.clone()),

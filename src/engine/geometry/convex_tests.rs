@@ -195,7 +195,7 @@ fn parts_that_coincide() {
         &Both { first: capsule, second: hull },
         &[Vector3::zeros(), Vector3::z(), half, half * 2.0, Vector3::new(1.0, 0.75, 1.0)],
     );
-    let expected = [-1.0, -0.25, -0.25, f64::hypot(0.75, 1.0) - 0.25, -0.25];
+    let expected = [-1.0, -0.25, -0.25, 1.25 - 0.25, -0.25];
     assert!(near.iter().zip(expected).all(|(near, gap)| (near.gap - gap).abs() < 1e-15), "{near:?}");
 }
 

@@ -3,6 +3,7 @@ use super::super::hulls::Hull;
 use super::super::poses::{Motion, Numbers, Solid, least_norm, place};
 use super::super::solids::{Ball, Capsule, Cuboid};
 use super::*;
+use crate::engine::elementary::atan2;
 use crate::engine::rotation::Orientation;
 use nalgebra::{Matrix3, Vector3};
 
@@ -156,7 +157,7 @@ fn is_outside(mesh: &Polyhedron, pose: &Pose<f64>, point: &Vector3<f64>) -> bool
         let [a, b, c] = mesh.places(index).map(|corner| corner - seen);
         let (x, y, z) = (a.norm(), b.norm(), c.norm());
         let below = x * y * z + a.dot(&b) * z + a.dot(&c) * y + b.dot(&c) * x;
-        2.0 * f64::atan2(a.dot(&b.cross(&c)), below)
+        2.0 * atan2(a.dot(&b.cross(&c)), below)
     });
     let sum: f64 = angles.sum();
     if mesh.is_closed() { sum < 2.0 * std::f64::consts::PI } else { sum < 0.0 }
