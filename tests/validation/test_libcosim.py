@@ -11,8 +11,18 @@ from masters import slave
 
 
 # Steps that are differences of rounded times differ in their last digits. Stiff springs make more of that, and where
-# impacts or the ends of sliding follow one another it grows: until then, in s.
-SENSITIVE = {"oscillator": 0.8, "chain": 0.8, "reduced_dae": 0.8, "friction_pendulum": 0.8, "slider_crank": 0.01}
+# impacts or the ends of sliding follow one another it grows: until then, in s. Forces of wheels that hold one another are
+# not unique.
+SENSITIVE = {
+    "oscillator": 0.8,
+    "chain": 0.8,
+    "reduced_dae": 0.8,
+    "friction_pendulum": 0.8,
+    "slider_crank": 0.01,
+    "box_stack": 60.0,
+    "domino_row": 0.3,
+    "heightfield_rover": 0.008,
+}
 
 
 def test_same_numbers_as_simulate(fmus, model):

@@ -1,6 +1,7 @@
 """What is inside an FMU: symbols, size, reproducible bytes, no trace of the machine it was built on."""
 
 import os
+import shutil
 import subprocess
 import zipfile
 from pathlib import Path
@@ -37,9 +38,8 @@ def test_fmus_are_small(fmus, model):
 
 
 def test_two_builds_give_the_same_bytes(fmus, model, tmp_path):
-    source = tmp_path / "elsewhere" / "copy.toml"
-    source.parent.mkdir()
-    source.write_bytes((ROOT / "models" / model / "model.toml").read_bytes())
+    shutil.copytree(ROOT / "models" / model, tmp_path / "elsewhere")
+    source = (tmp_path / "elsewhere" / "model.toml").rename(tmp_path / "elsewhere" / "copy.toml")
     os.utime(source, (0, 0))
     environment = dict(os.environ, TZ="Pacific/Auckland", LANG="de_DE.UTF-8")
     again = tmp_path / "again.fmu"

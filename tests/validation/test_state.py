@@ -9,10 +9,18 @@ from masters import real_outputs, slave
 
 STEP = 1e-3
 AHEAD = 300
+# A heap of fallen dominoes takes long: not so many steps of it.
+LAST = {"domino_row": 150}
 
 
 def hexadecimal(rows):
     return [[value.hex() for value in row] for row in rows]
+
+
+def early(model, points):
+    """As many points, for models that are followed up to a last one only."""
+    last = LAST.get(model, points[-1])
+    return [point * last // points[-1] for point in points]
 
 
 def states(one, points, names):
@@ -31,7 +39,7 @@ def test_restored_state_continues_identically(fmus, model):
     fmu = fmus.fmu(model)
     names = real_outputs(fmu)
     with slave(fmu) as one:
-        for point, state, ahead in states(one, [0, 1, 400, 401, 2500, 4999], names):
+        for point, state, ahead in states(one, early(model, [0, 1, 400, 401, 2500, 4999]), names):
             one.setFMUstate(state)
             assert hexadecimal(one.steps(point, point + AHEAD, STEP, names)) == hexadecimal(ahead), point
 
@@ -41,7 +49,7 @@ def test_bytes_continue_identically_in_another_process(fmus, model, tmp_path):
     names = real_outputs(fmu)
     here, files = [], []
     with slave(fmu) as one:
-        for point, state, ahead in states(one, [0, 401, 3590], names):
+        for point, state, ahead in states(one, early(model, [0, 401, 3590]), names):
             path = tmp_path / str(point)
             path.write_bytes(one.serializeFMUstate(state))
             files.append(path)
@@ -56,9 +64,10 @@ def test_reset_returns_to_the_exact_start(fmus, model):
     fmu = fmus.fmu(model)
     names = real_outputs(fmu)
     with slave(fmu) as one:
-        first = one.steps(0, 600, STEP, names)
+        (count,) = early(model, [600])
+        first = one.steps(0, count, STEP, names)
         one.reset()
         one.setupExperiment(startTime=0.0)
         one.enterInitializationMode()
         one.exitInitializationMode()
-        assert hexadecimal(one.steps(0, 600, STEP, names)) == hexadecimal(first)
+        assert hexadecimal(one.steps(0, count, STEP, names)) == hexadecimal(first)
