@@ -780,20 +780,8 @@ mod tests {
 
     #[test]
     fn parts_that_coincide() {
-        let half = Vector3::new(0.5, 0.75, 1.0);
+        let (half, places) = (poses::EQUAL_BOXES, poses::COINCIDING);
         let pair = Both { first: Cuboid { half }, second: Cuboid { half } };
-        let places = [
-            ([0.0, 0.0, 0.0], -1.0),
-            ([0.0, 0.0, 2.0], 0.0),
-            ([1.0, 0.0, 0.0], 0.0),
-            ([1.0, 1.5, 0.0], 0.0),
-            ([1.0, 1.5, 1.0], 0.0),
-            ([1.0, 1.5, 2.0], 0.0),
-            ([-1.0, 1.5, -2.0], 0.0),
-            ([0.5, 0.0, 0.0], -0.5),
-            ([1.3, 1.9, 0.0], 0.5),
-            ([1.3, 1.9, 3.2], 1.3),
-        ];
         let near = poses::degenerate(&pair, &places.map(|(place, _)| Vector3::from(place)));
         for (near, (place, expected)) in near.iter().zip(places) {
             assert!((near.gap - expected).abs() < 1e-15, "{place:?}: {}", near.gap);

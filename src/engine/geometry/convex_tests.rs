@@ -163,19 +163,7 @@ fn a_hull_of_a_box_is_a_box() {
 
 #[test]
 fn parts_that_coincide() {
-    let half = Vector3::new(0.5, 0.75, 1.0);
-    let places = [
-        ([0.0, 0.0, 0.0], -1.0),
-        ([0.0, 0.0, 2.0], 0.0),
-        ([1.0, 0.0, 0.0], 0.0),
-        ([1.0, 1.5, 0.0], 0.0),
-        ([1.0, 1.5, 1.0], 0.0),
-        ([1.0, 1.5, 2.0], 0.0),
-        ([-1.0, 1.5, -2.0], 0.0),
-        ([0.5, 0.0, 0.0], -0.5),
-        ([1.3, 1.9, 0.0], 0.5),
-        ([1.3, 1.9, 3.2], 1.3),
-    ];
+    let (half, places) = (poses::EQUAL_BOXES, poses::COINCIDING);
     let check = |near: Vec<Proximity<f64>>| {
         for (near, (place, expected)) in near.iter().zip(places) {
             assert!((near.gap - expected).abs() < 1e-15, "{place:?}: {}", near.gap);

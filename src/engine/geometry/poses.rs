@@ -232,6 +232,21 @@ macro_rules! shape_pair {
 }
 pub(super) use shape_pair;
 
+/// Half edges of two equal boxes, where the first is from the second so that parts coincide or just do not, and their gaps.
+pub const EQUAL_BOXES: Vector3<f64> = Vector3::new(0.5, 0.75, 1.0);
+pub const COINCIDING: [([f64; 3], f64); 10] = [
+    ([0.0, 0.0, 0.0], -1.0),
+    ([0.0, 0.0, 2.0], 0.0),
+    ([1.0, 0.0, 0.0], 0.0),
+    ([1.0, 1.5, 0.0], 0.0),
+    ([1.0, 1.5, 1.0], 0.0),
+    ([1.0, 1.5, 2.0], 0.0),
+    ([-1.0, 1.5, -2.0], 0.0),
+    ([0.5, 0.0, 0.0], -0.5),
+    ([1.3, 1.9, 0.0], 0.5),
+    ([1.3, 1.9, 3.2], 1.3),
+];
+
 fn random<P: Pair>(numbers: &mut Numbers) -> (P, Pose<f64>, Pose<f64>) {
     let pair = P::new(P::First::random(numbers), P::Second::random(numbers));
     (pair, numbers.pose(), numbers.pose())

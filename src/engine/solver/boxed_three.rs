@@ -12,7 +12,7 @@ const EXCHANGES: u32 = 6;
 const ROUND_OFF: f64 = 1e-13;
 
 /// Which rows are free, a bit each, and at which bounds the others are.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 struct Places {
     free: u32,
     bounds: [f64; 3],
