@@ -363,7 +363,7 @@ pub fn propose<S: Solvable>(step: &mut IslandStep<'_, S>) {
 fn keep<S: Solvable>(step: &mut IslandStep<'_, S>, formula: &impl Formula<S>, h: S) {
     let impact = step.workspace.active.iter().zip(&step.workspace.impulses).any(|(&index, impulse)| {
         let touch = &step.workspace.touches[index];
-        impulse.normal.value() > 0.0 && touch.normal_velocity.value() < -step.resting_speed(touch)
+        impulse.normal.value() > 0.0 && step.closes(touch)
     });
     for &node in &step.island.nodes {
         step.state.pasts[node] = if impact { Past::none() } else { kept(step, formula, node, h) };

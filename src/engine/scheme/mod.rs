@@ -832,7 +832,7 @@ impl<S: Solvable> IslandStep<'_, S> {
             let touch = &self.workspace.touches[index];
             let velocity = touch.velocity(self.state);
             let normal_velocity = touch.normal.dot(&velocity);
-            let leaving = normal_velocity.value() > self.resting_speed(touch);
+            let leaving = self.leaves_with(touch, normal_velocity.value());
             if impulse.mode != ContactMode::Open && !leaving {
                 let slip = length(&(velocity - touch.normal * normal_velocity));
                 record_mode(&mut self.state.contacts[touch.contact], impulse.mode, slip);
@@ -895,6 +895,26 @@ impl<S: Solvable> IslandStep<'_, S> {
         let restitution = self.state.parameters.restitution[touch.contact].value();
         let node = Bounce { pressing, acceleration, speed };
         newton_impact::resting_speed(restitution, node, self.length, self.crowded)
+    }
+
+    /// Whether a contact closes too fast to rest.
+    #[inline]
+    fn closes(&self, touch: &Touch<S>) -> bool {
+        let speed = -touch.normal_velocity.value();
+        speed > 0.0 && speed > self.resting_speed(touch)
+    }
+
+    /// Whether a contact opens too fast to rest.
+    #[inline]
+    fn leaves(&self, touch: &Touch<S>) -> bool {
+        self.leaves_with(touch, touch.normal_velocity.value())
+    }
+
+    /// The same where its normal velocity is another one.
+    // Most contacts rest with no speed at all, and need not know how much is little.
+    #[inline]
+    fn leaves_with(&self, touch: &Touch<S>, normal_velocity: f64) -> bool {
+        normal_velocity > 0.0 && normal_velocity > self.resting_speed(touch)
     }
 
     /// Speed below which a contact counts as resting.

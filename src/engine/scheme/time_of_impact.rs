@@ -81,7 +81,7 @@ fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) {
         touch.settle(step.system, step.state);
         touch.normal_velocity = touch.normal.dot(&touch.velocity(step.state));
         let touch = &step.workspace.touches[step.workspace.active[index]];
-        if touch.normal_velocity.value() <= step.resting_speed(touch) {
+        if !step.leaves(touch) {
             step.workspace.active[kept] = step.workspace.active[index];
             step.workspace.impulses[kept] = step.workspace.impulses[index];
             kept += 1;
@@ -123,7 +123,7 @@ fn closing<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
     for index in 0..step.workspace.touches.len() {
         let touch = &step.workspace.touches[index];
         if touch.gap.value() <= step.touching_distance(touch) {
-            closing |= touch.normal_velocity.value() < -step.resting_speed(touch);
+            closing |= step.closes(touch);
             step.workspace.active.push(index);
         }
     }
@@ -132,10 +132,7 @@ fn closing<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
     }
     if !closing && !step.workspace.active.is_empty() {
         let mut active = std::mem::take(&mut step.workspace.active);
-        active.retain(|&index| {
-            let touch = &step.workspace.touches[index];
-            touch.normal_velocity.value() <= step.resting_speed(touch)
-        });
+        active.retain(|&index| !step.leaves(&step.workspace.touches[index]));
         step.workspace.active = active;
     }
     closing
@@ -163,7 +160,7 @@ fn join_features<S: Solvable>(step: &mut IslandStep<'_, S>, closing: bool) {
             continue;
         }
         let is_beside = |&place: &usize| step.workspace.touches[place].contact == touch.contact;
-        if touch.normal_velocity.value().abs() <= step.resting_speed(touch)
+        if !(step.closes(touch) || step.leaves(touch))
             || closing && step.workspace.active[..touching].iter().any(is_beside)
         {
             step.workspace.active.push(index);
