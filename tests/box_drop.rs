@@ -144,6 +144,23 @@ fn an_edge_slides_or_holds() {
     }
 }
 
+/// What the README says of the first impacts.
+#[test]
+fn all_boxes_meet_the_floor_at_the_same_time() {
+    assert!((fall_time() - 0.319275).abs() < 5e-7);
+    assert!((impact_speed() - 3.132092).abs() < 5e-7);
+    assert!((0.3 * impact_speed() - 0.939628).abs() < 5e-7);
+    let (system, mut state) = common::model("box_drop").assemble();
+    assert_eq!(state.parameters.restitution[FACE], 0.3);
+    let mut workspace = Workspace::new(&system);
+    for (duration, has_met) in [(fall_time() - 1e-6, false), (2e-6, true)] {
+        assert_eq!(advance(&system, &mut state, &mut workspace, duration), Ok(Quality::Solved));
+        for (index, contact) in state.contacts.iter().enumerate() {
+            assert_eq!(contact.normal_impulse > 0.0, has_met, "box {index}");
+        }
+    }
+}
+
 #[test]
 fn a_face_rebounds_without_turning() {
     for (restitution, mu) in [(0.1, 0.4), (0.3, 0.4), (0.3, 0.0), (1.0, 0.4)] {

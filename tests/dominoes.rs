@@ -113,6 +113,8 @@ fn the_wave_runs_down_the_row() {
     let (state, found) = run(1.0, 1110, 1e-5);
     let expected = hits();
     assert!((expected[0] - 0.07088).abs() < 1e-5 && (expected[COUNT - 2] - 0.54941).abs() < 1e-5);
+    let last = PITCH / (expected[COUNT - 2] - expected[COUNT - 3]);
+    assert!((last - 1.25).abs() < 5e-3, "{last} m/s");
     for (found, expected) in found[1..].iter().zip(&expected) {
         assert!((found - expected).abs() < 0.01 * expected + STEP, "{found} s against {expected} s");
     }
