@@ -33,6 +33,17 @@ def run_python(page):
     return names
 
 
+def run_page(page, folder, models):
+    """Runs the programs of a page in a folder with some of its model files, by their numbers on the page, and the tool on
+    the path."""
+    for name, number in models.items():
+        (folder / name).write_text(blocks(page, "toml")[number])
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv("PATH", f"{BUILDER.parent}:{os.environ['PATH']}")
+        return run_python(page)
+
+
 @pytest.fixture
 def folder(tmp_path):
     """Where a reader would be: the FMU of the first command beside him, the tool on the path."""
