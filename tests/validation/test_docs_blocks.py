@@ -1,0 +1,112 @@
+"""No program on any page goes without a test: what no other test runs is run here."""
+
+import os
+import re
+import shutil
+
+import pytest
+from conftest import ROOT, contact_fmu
+from test_readme import blocks, run_python, run_shell
+
+# Page, and the file that runs it.
+RUN_BY = {
+    "README.md": "test_readme.py",
+    "docs/coupling.md": "test_readme.py",
+    "docs/friction.md": "test_friction_docs.py",
+    "docs/getting-started.md": "test_getting_started.py",
+    "docs/model-exchange.md": "test_readme.py",
+    "docs/model-file.md": "test_model_file_docs.py",
+    "docs/modelica.md": "test_readme.py",
+    "docs/platforms.md": "test_docs_blocks.py",
+    "docs/shapes.md": "test_docs_blocks.py",
+    "docs/ssp.md": "test_readme.py",
+    "docs/theory.md": "test_theory_docs.py",
+    "models/billiards/README.md": "test_docs_blocks.py",
+    "models/chain/README.md": "test_docs_blocks.py",
+    "models/heightfield_rover/README.md": "test_docs_blocks.py",
+}
+
+
+def test_every_page_with_a_program_is_run():
+    pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("models/*/README.md")]
+    programs = re.compile(r"^```(?!text\n)\w", re.MULTILINE)
+    found = {str(page.relative_to(ROOT)) for page in pages if programs.search(page.read_text())}
+    assert found == set(RUN_BY)
+    for page, runner in RUN_BY.items():
+        assert f'"{page}"' in (ROOT / "tests/validation" / runner).read_text(), page
+
+
+@pytest.mark.parametrize("page", ["models/billiards/README.md", "models/heightfield_rover/README.md"])
+def test_commands_of_models_run(page, tmp_path):
+    shutil.copytree(ROOT / "models", tmp_path / "models")
+    for script in blocks(page, "sh"):
+        run_shell(script, tmp_path)
+        for written in re.findall(r"-o (\S+)", script):
+            assert (tmp_path / written).stat().st_size > 1000
+
+
+def test_program_of_the_chain_writes_its_model(capsys):
+    run_python("models/chain/README.md")
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 199
+    assert set(lines) <= set((ROOT / "models/chain/model.toml").read_text().splitlines())
+
+
+def cube():
+    """Text STL of a cube with edges of 2."""
+    lines = []
+    for axis in range(3):
+        for side in (-1, 1):
+            around = [[-1, -1], [1, -1], [1, 1], [-1, 1]][::side]
+            corners = [[*pair[:axis], side, *pair[axis:]] if axis != 1 else [pair[1], side, pair[0]] for pair in around]
+            for triangle in ([0, 1, 2], [0, 2, 3]):
+                points = "".join("vertex {} {} {}\n".format(*corners[k]) for k in triangle)
+                lines.append(f"facet normal 0 0 0\nouter loop\n{points}endloop\nendfacet\n")
+    return f"solid cube\n{''.join(lines)}endsolid cube\n"
+
+
+def test_shapes_of_the_page_are_accepted(tmp_path):
+    hull, mesh, field = blocks("docs/shapes.md", "toml")
+    (tmp_path / "stone.stl").write_text(cube())
+    corners = re.findall(r"vertex (.*)", cube())
+    distinct = sorted(set(corners))
+    places = [distinct.index(corner) + 1 for corner in corners]
+    faces = "".join("f {} {} {}\n".format(*places[k : k + 3]) for k in range(0, len(places), 3))
+    (tmp_path / "ramp.obj").write_text("".join(f"v {corner}\n" for corner in distinct) + faces)
+    (tmp_path / "terrain.txt").write_text("0 0 0\n0 1 0\n0 0 0\n")
+    (tmp_path / "model.toml").write_text(
+        f"""
+        model.name = "shapes"
+        [[node]]
+        name = "stone"
+        coupling = "owned"
+        mass = 1.0
+        inertia = [1.0, 1.0, 1.0]
+        position = [0.0, 0.0, 9.0]
+        {hull}
+        [[surface]]
+        name = "ramp"
+        {mesh}
+        [[surface]]
+        name = "terrain"
+        {field}
+        [[contact]]
+        between = ["stone", "*"]
+        """
+    )
+    contact_fmu("build", "model.toml", cwd=tmp_path)
+    assert (tmp_path / "shapes.fmu").exists()
+
+
+def test_commands_of_the_page_on_platforms_are_there(tmp_path):
+    """Building for all platforms takes long: `scripts/all-platforms --check` is a command of its own."""
+    build, check = blocks("docs/platforms.md", "sh")
+    scripts = [line.split("#")[0].split() for line in (build + check).splitlines() if "scripts/" in line]
+    text = (ROOT / "scripts/all-platforms").read_text()
+    assert os.access(ROOT / "scripts/all-platforms", os.X_OK)
+    assert all(option in text for line in scripts for option in line[1:])
+    shutil.copytree(ROOT / "models", tmp_path / "models")
+    for line in build.splitlines():
+        if line.startswith("target/release/contact-fmu ") and "win64" not in line:
+            run_shell(line.removeprefix("target/release/"), tmp_path)
+    assert (tmp_path / "bouncing_ball.fmu").exists()
