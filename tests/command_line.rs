@@ -26,7 +26,19 @@ fn new_writes_a_file_that_check_accepts() {
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(text(&output.stdout), "");
     assert_eq!(text(&output.stderr), "ok: my_ball: 1 node, 1 surface, 1 contact\n");
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
+    let written = fs::read_to_string(folder.path().join("my_ball.toml")).unwrap();
+    assert!(written.starts_with("#:schema ./contact-fmu.schema.json\n"));
+    let schema = fs::read_to_string(folder.path().join("contact-fmu.schema.json")).unwrap();
+    assert_eq!(schema, text(&contact_fmu(folder.path(), &["schema"]).stdout));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "no temporary file is left");
+}
+
+#[test]
+fn new_leaves_a_schema_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("contact-fmu.schema.json"), "precious").unwrap();
+    assert_eq!(contact_fmu(folder.path(), &["new", "mine"]).status.code(), Some(0));
+    assert_eq!(fs::read_to_string(folder.path().join("contact-fmu.schema.json")).unwrap(), "precious");
 }
 
 #[test]

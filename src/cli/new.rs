@@ -1,5 +1,6 @@
 //! `contact-fmu new`.
 
+use super::schema;
 use anyhow::{Context, bail};
 use clap::builder::PossibleValuesParser;
 use contact_fmu::examples::{self, EXAMPLES, Example};
@@ -8,9 +9,11 @@ use contact_fmu::output_file::temporary_beside;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+/// What the first line of the starter file names.
+const SCHEMA: &str = "contact-fmu.schema.json";
 const STARTER: Example = Example { name: "starter", text: include_str!("starter.toml"), files: &[] };
 
-/// Write a commented starter model file.
+/// Write a commented starter model file, and beside it the schema by which editors check it.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  contact-fmu new my_model\n  contact-fmu new slope.toml --like tilted_plane"
@@ -36,6 +39,10 @@ pub fn run(Arguments { name: path, like }: Arguments) -> anyhow::Result<()> {
         }
     }
     write_new(&path, renamed(example, &model_name(&path)).as_bytes())?;
+    let schema = path.with_file_name(SCHEMA);
+    if example.name == STARTER.name && !schema.exists() {
+        write_new(&schema, schema::text()?.as_bytes())?;
+    }
     writeln!(std::io::stdout().lock(), "{}", path.display())?;
     Ok(())
 }

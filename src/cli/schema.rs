@@ -12,7 +12,11 @@ pub struct Arguments {}
 
 /// Prints the schema on stdout.
 pub fn run(Arguments {}: Arguments) -> anyhow::Result<()> {
-    let text = serde_json::to_string_pretty(&file::schema())?;
-    writeln!(std::io::stdout().lock(), "{text}")?;
+    std::io::stdout().lock().write_all(text()?.as_bytes())?;
     Ok(())
+}
+
+/// The schema as it is printed.
+pub fn text() -> anyhow::Result<String> {
+    Ok(serde_json::to_string_pretty(&file::schema())? + "\n")
 }

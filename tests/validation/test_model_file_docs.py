@@ -17,4 +17,4 @@ def test_commands_run(tmp_path):
     (tmp_path / "model.toml").write_text(source)
     (script,) = blocks("docs/model-file.md", "sh")
     run_shell(script, tmp_path)
-    assert (tmp_path / "with_schema.toml").read_text() == f"#:schema ./model.schema.json\n{source}"
+    assert (tmp_path / "with_schema.toml").read_text() == f"#:schema ./contact-fmu.schema.json\n{source}"
