@@ -24,5 +24,7 @@ pub mod package;
 #[cfg(feature = "cli")]
 pub mod problem_file;
 #[cfg(feature = "cli")]
+pub mod report;
+#[cfg(feature = "cli")]
 pub mod ssp;
 pub mod variables;

@@ -5,10 +5,12 @@ mod check;
 mod inspect;
 mod modelica;
 mod new;
+mod progress;
 mod schema;
 mod simulate;
 mod solve;
 mod ssp;
+mod terminal_plot;
 
 use clap::{Parser, Subcommand};
 use contact_fmu::master::FmuError;

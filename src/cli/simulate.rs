@@ -1,27 +1,32 @@
 //! `contact-fmu simulate`.
 
 use super::message;
-use anyhow::Context;
-use contact_fmu::description::Value;
+use super::progress::{CLEAR_LINE, Progress};
+use super::terminal_plot;
+use anyhow::{Context, bail};
+use contact_fmu::description::{ModelDescription, Value, VariableType};
 use contact_fmu::master::csv::{self, Table};
 use contact_fmu::master::extract::{ExtractedFmu, FmuFile, THIS_PLATFORM};
 use contact_fmu::master::library::LogMessage;
 use contact_fmu::master::simulate::{self, Observer, Options, SimulationError};
-use contact_fmu::model::file;
+use contact_fmu::model::{Model, file, packed};
 use contact_fmu::output_file::OutputFile;
 use contact_fmu::package;
+use contact_fmu::report::recording::{Message, Recording};
+use contact_fmu::report::{self, Report};
 use std::fs;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use tempfile::NamedTempFile;
 
-/// Run an FMU, or the FMU of a model file, and write its outputs as CSV.
+/// Run an FMU, or the FMU of a model file, and write its outputs as CSV, as a report, or draw them.
 ///
 /// Runs FMI 2.0 co-simulation FMUs of any tool. The table has a column `time` and one for each output.
-/// When the FMU fails, the rows until then are written and the exit code is 1.
+/// When the FMU fails, what came until then is written and the exit code is 1.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  contact-fmu simulate bouncing_ball.toml -o ball.csv\n  contact-fmu simulate ball.fmu --stop 2 --step 1e-3 --set ball.mass=2 --input forces.csv"
+    after_help = "Examples:\n  contact-fmu simulate bouncing_ball.toml -o ball.csv\n  contact-fmu simulate ball.fmu --stop 2 --step 1e-3 --set ball.mass=2 --input forces.csv\n  contact-fmu simulate bouncing_ball.toml --report ball.html\n  contact-fmu simulate bouncing_ball.toml --plot ball.r[3] ball_floor.f_n"
 )]
 pub struct Arguments {
     /// FMU or model file.
@@ -39,9 +44,15 @@ pub struct Arguments {
     /// Table of inputs: a column `time` and one for each input. Continuous reals are interpolated.
     #[arg(long, value_name = "IN.csv")]
     input: Option<PathBuf>,
-    /// Table to write; standard output when left out.
+    /// Table to write; standard output when left out and neither --report nor --plot is given.
     #[arg(short, long, value_name = "OUT.csv")]
     output: Option<PathBuf>,
+    /// Page to write: plots, the motion in 3D, energy, solver statistics, warnings. It needs no network.
+    #[arg(long, value_name = "OUT.html")]
+    report: Option<PathBuf>,
+    /// Outputs or inputs to draw on the terminal.
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    plot: Vec<String>,
     /// Show all that the FMU logs, not only warnings and errors.
     #[arg(long)]
     log: bool,
@@ -60,29 +71,45 @@ fn assignment(text: &str) -> Result<(String, String), String> {
     Ok((name.trim().to_owned(), value.to_owned()))
 }
 
-/// Runs the FMU and writes the table.
+/// Runs the FMU and writes what was asked for.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
     let input = arguments.input.as_deref().map(read_table).transpose()?;
     let fmu = open(&arguments.fmu)?;
+    check_plots(&fmu.description, &arguments.plot)?;
+    let recorded = arguments.report.is_some() || !arguments.plot.is_empty();
     let options = Options {
         stop: arguments.stop,
         step: arguments.step,
         set: arguments.settings,
         input,
         log: arguments.log,
+        with_inputs: recorded,
     };
-    let (result, written) = match &arguments.output {
-        None => {
-            let (result, out) = record(&fmu, &options, BufWriter::new(io::stdout().lock()));
-            (result, out.map_or(Ok(()), |mut out| out.flush()).context("cannot write to standard output"))
-        }
-        Some(path) => {
-            let failure = || format!("cannot write {}", path.display());
-            let file = OutputFile::create(path).with_context(failure)?;
-            let (result, file) = record(&fmu, &options, file);
-            (result, file.map_or(Ok(()), OutputFile::finish).with_context(failure))
-        }
+    let mut page = arguments.report.as_deref().map(create).transpose()?;
+    let table = match &arguments.output {
+        Some(path) => Some(TableFile::File(create(path)?)),
+        None if recorded => None,
+        None => Some(TableFile::Stdout(BufWriter::new(io::stdout().lock()))),
     };
+    let recording = recorded
+        .then(|| Recording::new(&fmu.description, simulate::recorded(&fmu.description, options.with_inputs)));
+    let (result, Taken { table, recording }) = record(&fmu, &options, table, recording);
+    if let Some(recording) = recording.filter(|recording| !recording.times.is_empty()) {
+        if let (Some(path), Some(mut file)) = (&arguments.report, page.take()) {
+            let failure = result.as_ref().err().map(|error| error_chain(error));
+            write_report(&fmu, &arguments.fmu, &options, &recording, failure, &mut file)
+                .and_then(|()| file.finish())
+                .with_context(|| cannot_write(path))?;
+            message(&format!("report: {}", path.display()));
+        }
+        draw_plots(&recording, &arguments.plot).context(TO_STDOUT)?;
+    }
+    let written = table.map_or(Ok(()), |table| match table {
+        TableFile::Stdout(mut out) => out.flush().context(TO_STDOUT),
+        TableFile::File(file) => {
+            file.finish().with_context(|| cannot_write(arguments.output.as_deref().unwrap_or(Path::new(""))))
+        }
+    });
     match (result, &arguments.input) {
         (Err(error @ SimulationError::Input(_)), Some(path)) => {
             Err(error).context(path.display().to_string())
@@ -92,18 +119,157 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
     written
 }
 
-/// Runs the FMU; gives `out` back when there are rows in it, also those before an error.
-fn record<W: Write>(
+const TO_STDOUT: &str = "cannot write to standard output";
+
+fn cannot_write(path: &Path) -> String {
+    format!("cannot write {}", path.display())
+}
+
+fn create(path: &Path) -> anyhow::Result<OutputFile> {
+    OutputFile::create(path).with_context(|| cannot_write(path))
+}
+
+/// Where the table goes.
+enum TableFile {
+    Stdout(BufWriter<io::StdoutLock<'static>>),
+    File(OutputFile),
+}
+
+impl Write for TableFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            TableFile::Stdout(out) => out.write(bytes),
+            TableFile::File(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            TableFile::Stdout(out) => out.flush(),
+            TableFile::File(file) => file.flush(),
+        }
+    }
+}
+
+/// Names to draw must be variables that are recorded and numbers.
+fn check_plots(description: &ModelDescription, names: &[String]) -> anyhow::Result<()> {
+    for name in names {
+        let known = || simulate::recorded(description, true);
+        match known().find(|variable| variable.name == *name) {
+            Some(variable) if variable.variable_type == VariableType::String => {
+                bail!("cannot plot `{name}`: it is text")
+            }
+            Some(_) => {}
+            None => match description.variable(name) {
+                Some(variable) => {
+                    bail!(
+                        "cannot plot `{name}`: it is neither an output nor an input ({})",
+                        variable.causality
+                    )
+                }
+                None => {
+                    let fault = simulate::unknown(name, known().map(|variable| variable.name.as_str()));
+                    bail!("cannot plot `{name}`: {fault}")
+                }
+            },
+        }
+    }
+    Ok(())
+}
+
+fn draw_plots(recording: &Recording, names: &[String]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    for place in names.iter().filter_map(|name| recording.find(name)) {
+        let column = &recording.columns[place];
+        let text = terminal_plot::draw(&column.name, &column.unit, &recording.times, &column.values);
+        writeln!(out, "{text}")?;
+    }
+    out.flush()
+}
+
+fn write_report(
+    fmu: &ExtractedFmu,
+    source: &Path,
+    options: &Options,
+    recording: &Recording,
+    failure: Option<String>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let model = packed_model(fmu);
+    let report = Report {
+        name: &fmu.description.model_name,
+        description: fmu.description.description.as_deref().unwrap_or_default(),
+        source: &source.file_name().unwrap_or_default().to_string_lossy(),
+        settings: &options.set,
+        recording,
+        model: model.as_ref().map_err(Clone::clone),
+        failure,
+    };
+    report::write(&report, out)
+}
+
+/// The model that an FMU of this tool holds, or why there is none.
+fn packed_model(fmu: &ExtractedFmu) -> Result<Model, String> {
+    let bytes = fs::read(fmu.resources().join(packed::FILE_NAME))
+        .map_err(|_| "the FMU is not one of contact-fmu, so its shapes are not known".to_owned())?;
+    match packed::read(&bytes) {
+        Ok((model, guid)) if guid == fmu.description.guid => Ok(model),
+        Ok(_) => Err("the model in the FMU's resources belongs to another FMU".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn error_chain(error: &SimulationError) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// What a run leaves: the table, when there are rows in it, also those before an error; the recording.
+struct Taken {
+    table: Option<TableFile>,
+    recording: Option<Recording>,
+}
+
+fn record(
     fmu: &ExtractedFmu,
     options: &Options,
-    out: W,
-) -> (Result<(), SimulationError>, Option<W>) {
-    let names = fmu.description.outputs().map(|variable| variable.name.as_str());
-    let mut recorder =
-        Recorder { table: csv::Writer::new(out, names), has_rows: false, progress: Progress::new() };
-    let result = simulate::run(fmu, options, Box::new(print_log), &mut recorder);
+    table: Option<TableFile>,
+    recording: Option<Recording>,
+) -> (Result<(), SimulationError>, Taken) {
+    let names: Vec<&str> = fmu.description.outputs().map(|variable| variable.name.as_str()).collect();
+    let shared = Arc::new(Mutex::new(recording));
+    let mut recorder = Recorder {
+        table: table.map(|table| csv::Writer::new(table, names.iter().copied())),
+        outputs: names.len(),
+        recording: Arc::clone(&shared),
+        has_rows: false,
+        progress: Progress::new(),
+    };
+    let heard = Arc::clone(&shared);
+    let log = Box::new(move |line: LogMessage| {
+        print_log(&line);
+        keep(&heard, line.status.to_string(), &line.message);
+    });
+    let result = simulate::run(fmu, options, log, &mut recorder);
     recorder.progress.clear();
-    (result, recorder.has_rows.then(|| recorder.table.into_inner()))
+    let table = recorder.table.filter(|_| recorder.has_rows).map(csv::Writer::into_inner);
+    let recording = shared.lock().map_or(None, |mut recording| recording.take());
+    (result, Taken { table, recording })
+}
+
+/// Keeps a message for the report.
+fn keep(recording: &Mutex<Option<Recording>>, kind: String, text: &str) {
+    if let Ok(mut recording) = recording.lock()
+        && let Some(recording) = recording.as_mut()
+    {
+        let time = recording.times.last().copied().unwrap_or(0.0);
+        recording.tell(Message { time, kind, text: text.to_owned() });
+    }
 }
 
 fn read_table(path: &Path) -> anyhow::Result<Table> {
@@ -123,21 +289,30 @@ fn open(path: &Path) -> anyhow::Result<ExtractedFmu> {
     Ok(FmuFile::open(fmu.path())?.extract()?)
 }
 
-struct Recorder<W: Write> {
-    table: csv::Writer<W>,
+struct Recorder {
+    table: Option<csv::Writer<TableFile>>,
+    /// Number of outputs, which come first in a row.
+    outputs: usize,
+    recording: Arc<Mutex<Option<Recording>>>,
     has_rows: bool,
     progress: Progress,
 }
 
-impl<W: Write> Observer for Recorder<W> {
+impl Observer for Recorder {
     fn row(&mut self, time: f64, values: &[Value]) -> io::Result<()> {
         self.has_rows = true;
-        self.table.row(time, values)
+        if let Ok(mut recording) = self.recording.lock()
+            && let Some(recording) = recording.as_mut()
+        {
+            recording.push(time, values);
+        }
+        self.table.as_mut().map_or(Ok(()), |table| table.row(time, &values[..self.outputs]))
     }
 
     fn message(&mut self, text: &str) {
         self.progress.clear();
         message(&format!("note: {text}"));
+        keep(&self.recording, "note".to_owned(), text);
     }
 
     fn progress(&mut self, fraction: f64) {
@@ -145,36 +320,7 @@ impl<W: Write> Observer for Recorder<W> {
     }
 }
 
-fn print_log(line: LogMessage) {
-    let LogMessage { status, category, message: text } = line;
+fn print_log(LogMessage { status, category, message: text }: &LogMessage) {
     let start = if io::stderr().is_terminal() { CLEAR_LINE } else { "" };
     message(&format!("{start}fmu: {status} ({category}): {text}"));
-}
-
-const CLEAR_LINE: &str = "\r\x1b[K";
-
-/// How much is done, on one line of a terminal.
-struct Progress {
-    terminal: bool,
-    shown_percent: Option<u32>,
-}
-
-impl Progress {
-    fn new() -> Progress {
-        Progress { terminal: io::stderr().is_terminal(), shown_percent: None }
-    }
-
-    fn show(&mut self, fraction: f64) {
-        let percent = (fraction * 100.0) as u32;
-        if self.terminal && self.shown_percent != Some(percent) {
-            let _ = write!(io::stderr().lock(), "\r{percent:3} %");
-            self.shown_percent = Some(percent);
-        }
-    }
-
-    fn clear(&mut self) {
-        if self.shown_percent.take().is_some() {
-            let _ = write!(io::stderr().lock(), "{CLEAR_LINE}");
-        }
-    }
 }

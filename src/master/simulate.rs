@@ -34,11 +34,19 @@ pub struct Options {
     pub input: Option<Table>,
     /// Whether the FMU is to log everything.
     pub log: bool,
+    /// Whether rows hold the inputs too.
+    pub with_inputs: bool,
+}
+
+/// The variables of a row: the outputs, then the inputs if they are asked for.
+pub fn recorded(description: &ModelDescription, with_inputs: bool) -> impl Iterator<Item = &ScalarVariable> {
+    let inputs = description.model_variables.iter().filter(|variable| variable.causality == Causality::Input);
+    description.outputs().chain(inputs.filter(move |_| with_inputs))
 }
 
 /// Follows a simulation.
 pub trait Observer {
-    /// Outputs at a communication point, in the order of [`ModelDescription::outputs`].
+    /// Values at a communication point, in the order of [`recorded`].
     fn row(&mut self, time: f64, values: &[Value]) -> std::io::Result<()>;
     /// Something that the user should know.
     fn message(&mut self, text: &str);
@@ -119,9 +127,12 @@ pub fn run(
     };
     let library = Library::load(fmu)?;
     let instance = library.instantiate(fmu, &description.model_name, options.log, log)?;
+    let outputs = description.outputs().count();
     let mut run = Run {
         instance,
-        outputs: Outputs::new(description),
+        outputs: Readings::new(description.outputs().collect()),
+        given: Readings::new(recorded(description, options.with_inputs).skip(outputs).collect()),
+        row: Vec::new(),
         inputs,
         observer,
         warned_calls: 0,
@@ -210,7 +221,9 @@ impl Schedule {
 
 struct Run<'a> {
     instance: Instance<'a>,
-    outputs: Outputs,
+    outputs: Readings,
+    given: Readings,
+    row: Vec<Value>,
     inputs: Inputs,
     observer: &'a mut dyn Observer,
     warned_calls: u64,
@@ -285,7 +298,16 @@ impl Run<'_> {
     fn record(&mut self) -> Result<(), SimulationError> {
         let call = self.outputs.read(&mut self.instance);
         self.done(call)?;
-        self.observer.row(self.time, &self.outputs.row).map_err(SimulationError::Output)
+        if self.given.row.is_empty() {
+            return self.observer.row(self.time, &self.outputs.row).map_err(SimulationError::Output);
+        }
+        // Those of this time, which the next step starts with, and not those of the step before.
+        self.apply_inputs()?;
+        let call = self.given.read(&mut self.instance);
+        self.done(call)?;
+        self.row.clear();
+        self.row.extend(self.outputs.row.iter().chain(&self.given.row).cloned());
+        self.observer.row(self.time, &self.row).map_err(SimulationError::Output)
     }
 
     /// Turns what a call gave into the run's own terms; the first warning is told at once.
@@ -386,7 +408,7 @@ fn settable(variable: &ScalarVariable) -> bool {
 }
 
 /// Says that there is no such variable, and which one may be meant.
-fn unknown<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
+pub fn unknown<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
     match nearest(name, names) {
         Some(candidate) => format!("the FMU has no such variable, did you mean `{candidate}`?"),
         None => "the FMU has no such variable".to_owned(),
@@ -521,8 +543,8 @@ fn input_variable<'a>(description: &'a ModelDescription, name: &str) -> Result<&
     }
 }
 
-/// The outputs by type, so that each type is read with one call, and the row that they make.
-struct Outputs {
+/// Variables by type, so that each type is read with one call, and the row that they make.
+struct Readings {
     reals: Block<f64>,
     integers: Block<i32>,
     booleans: Block<i32>,
@@ -565,10 +587,9 @@ impl<T: Clone + Default> Block<T> {
     }
 }
 
-impl Outputs {
-    fn new(description: &ModelDescription) -> Outputs {
-        let variables: Vec<&ScalarVariable> = description.outputs().collect();
-        Outputs {
+impl Readings {
+    fn new(variables: Vec<&ScalarVariable>) -> Readings {
+        Readings {
             reals: Block::new(&variables, &[VariableType::Real]),
             integers: Block::new(&variables, &[VariableType::Integer, VariableType::Enumeration]),
             booleans: Block::new(&variables, &[VariableType::Boolean]),

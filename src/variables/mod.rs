@@ -107,7 +107,7 @@ pub enum Dependence {
 
 /// What a variable stands for in the engine. `axis` is 0, 1, 2; `component` is 0 to 3; `rotation` is the index among
 /// the nodes that rotate; `coupling` is the index among the bodies that a master moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names say it, and the table holds the description of each")]
 pub enum Slot {
     Time,

@@ -1,0 +1,153 @@
+"use strict";
+// Charts over time that share zoom, cursor and the mark of the present time.
+
+const charts = (() => {
+  const all = new Set();
+  const shared = uPlot.sync("time");
+  let times = new Float64Array(0);
+  let now = 0;
+  let zooming = false;
+  const listeners = { pick: () => {} };
+
+  // Okabe and Ito's colours, told apart by most colour-blind readers, then lighter ones for dark pages.
+  const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#3b9bd6", "#444444", "#7a4fb5"];
+  const DARK = ["#5cb8f2", "#ff9248", "#3fd6a4", "#f0a6cc", "#f0e442", "#9ad1f5", "#c9c9c9", "#b79ae8"];
+  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const isDark = () => document.documentElement.dataset.theme === "dark";
+  const colour = (index) => (isDark() ? DARK : LIGHT)[index % LIGHT.length];
+
+  function zoomAll(source, min, max) {
+    if (zooming) return;
+    zooming = true;
+    for (const { plot } of all) if (plot !== source) plot.setScale("x", { min, max });
+    zooming = false;
+  }
+
+  function moveMark(chart) {
+    const { plot, mark } = chart;
+    const left = plot.valToPos(now, "x");
+    mark.hidden = !(left >= 0 && left <= plot.over.clientWidth);
+    mark.style.left = `${left}px`;
+  }
+
+  function axis(extra) {
+    const line = { stroke: style("--grid"), width: 1 };
+    return { stroke: style("--quiet"), grid: line, ticks: line, font: "12px system-ui", labelFont: "12px system-ui", ...extra };
+  }
+
+  // Numbers that cannot be drawn leave a gap.
+  function drawable(values, logarithmic) {
+    const good = (value) => Number.isFinite(value) && (!logarithmic || value > 0);
+    return values.every(good) ? values : Array.from(values, (value) => (good(value) ? value : null));
+  }
+
+  // Draws curves: {label, values, stepped}. Returns the chart.
+  function draw(host, { title, unit, curves, logarithmic = false, height = 210 }) {
+    const box = document.createElement("div");
+    box.className = "chart";
+    const heading = document.createElement("h3");
+    heading.textContent = unit ? `${title} (${unit})` : title;
+    box.append(heading);
+    host.append(box);
+    const plotted = document.createElement("div");
+    plotted.setAttribute("role", "img");
+    plotted.setAttribute("aria-label", `${heading.textContent} over time: ${curves.map((curve) => curve.label).join(", ")}`);
+    box.append(plotted);
+    const chart = { title, box, labels: curves.map((curve) => curve.label) };
+    const options = {
+      width: Math.max(box.clientWidth, 200),
+      height,
+      scales: { x: { time: false }, y: logarithmic ? { distr: 3 } : {} },
+      axes: [
+        axis({ label: "time (s)", labelSize: 18, size: 34 }),
+        axis({
+          label: unit || "–",
+          labelSize: 18,
+          size: 66,
+          values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : format(tick))),
+        }),
+      ],
+      series: [
+        { label: "time", value: (_, value) => (value === null ? "–" : `${format(value)} s`) },
+        ...curves.map((curve, index) => ({
+          label: curve.label,
+          stroke: colour(index),
+          width: 1.5,
+          points: { show: facts.samples < 40 },
+          paths: curve.stepped ? uPlot.paths.stepped({ align: -1 }) : undefined,
+          value: (_, value) => (value === null ? "–" : unit ? `${format(value)} ${unit}` : format(value)),
+        })),
+      ],
+      cursor: { sync: { key: shared.key, scales: ["x", null] }, drag: { x: true, y: false }, points: { size: 7 } },
+      hooks: {
+        setScale: [
+          (plot, key) => {
+            if (key !== "x") return;
+            zoomAll(plot, plot.scales.x.min, plot.scales.x.max);
+            if (chart.mark) moveMark(chart);
+          },
+        ],
+      },
+    };
+    const rows = curves.map((curve) => drawable(curve.values, logarithmic));
+    chart.plot = new uPlot(options, [times, ...rows], plotted);
+    chart.mark = document.createElement("div");
+    chart.mark.className = "playhead";
+    chart.plot.over.append(chart.mark);
+    pickOnClick(chart);
+    all.add(chart);
+    for (const { plot } of all) {
+      if (plot === chart.plot) continue;
+      const { min, max } = plot.scales.x;
+      if (min !== undefined) chart.plot.setScale("x", { min, max });
+      break;
+    }
+    moveMark(chart);
+    return chart;
+  }
+
+  // A click goes to that time; what moves is a zoom.
+  function pickOnClick({ plot }) {
+    let from = null;
+    plot.over.addEventListener("pointerdown", (event) => (from = event.clientX));
+    plot.over.addEventListener("click", (event) => {
+      if (from === null || Math.abs(event.clientX - from) > 3) return;
+      listeners.pick(plot.posToVal(event.clientX - plot.over.getBoundingClientRect().left, "x"));
+    });
+  }
+
+  function remove(chart) {
+    all.delete(chart);
+    chart.plot.destroy();
+    chart.box.remove();
+  }
+
+  new ResizeObserver(() => {
+    for (const chart of all) {
+      const width = chart.box.clientWidth;
+      if (width > 100 && width !== chart.plot.width) {
+        chart.plot.setSize({ width, height: chart.plot.height });
+        moveMark(chart);
+      }
+    }
+  }).observe(document.getElementById("columns"));
+
+  return {
+    draw,
+    remove,
+    colour,
+    isDark,
+    style,
+    all: () => [...all],
+    setTimes: (values) => (times = values),
+    setNow(time) {
+      now = time;
+      all.forEach(moveMark);
+    },
+    reset() {
+      const [first, last] = [times[0], times[times.length - 1]];
+      for (const { plot } of all) plot.setScale("x", { min: first, max: last });
+    },
+    onPick: (action) => (listeners.pick = action),
+  };
+})();

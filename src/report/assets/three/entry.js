@@ -1,0 +1,2 @@
+export { WebGLRenderer, FrontSide, Scene, PerspectiveCamera, Group, Mesh, InstancedMesh, LineSegments, Points, BufferGeometry, BufferAttribute, SphereGeometry, BoxGeometry, CapsuleGeometry, CylinderGeometry, CircleGeometry, ConeGeometry, PlaneGeometry, MeshStandardMaterial, MeshBasicMaterial, LineBasicMaterial, PointsMaterial, HemisphereLight, DirectionalLight, Vector3, Quaternion, Matrix4, Color, Box3, EdgesGeometry, GridHelper, DoubleSide } from "three";
+export { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
