@@ -9,6 +9,9 @@ use std::collections::HashMap;
 /// Curves of one chart that are chosen without being asked for.
 const MOST_CURVES: usize = 6;
 
+/// Part of the widest range of values below which a curve looks like a constant.
+const VISIBLE: f64 = 1e-3;
+
 /// Columns and numbers of the energy balance.
 #[derive(Serialize)]
 pub struct Energy {
@@ -55,9 +58,15 @@ pub fn first_choice(columns: &HashMap<Slot, usize>, recording: &Recording) -> Ve
     .concat()
 }
 
-/// The first columns that change, in order.
+/// The first columns that change visibly beside the others, in order.
 fn first_moving(places: impl Iterator<Item = usize>, recording: &Recording) -> Vec<usize> {
-    let mut moving: Vec<usize> = places.filter(|place| !recording.columns[*place].is_constant()).collect();
+    let span = |place: &usize| {
+        let (low, high) = recording.columns[*place].range();
+        high - low
+    };
+    let mut moving: Vec<usize> = places.collect();
+    let widest = moving.iter().map(span).fold(0.0, f64::max);
+    moving.retain(|place| span(place) > VISIBLE * widest);
     moving.sort_unstable();
     moving.truncate(MOST_CURVES);
     moving

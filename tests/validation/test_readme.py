@@ -81,7 +81,7 @@ def test_python_runs(folder, monkeypatch, capsys):
 
 def test_command_line_runs(tmp_path):
     run_shell(blocks("README.md", "sh")[2], tmp_path)
-    written = {"drop.toml", "drop.fmu", "drop.csv", "drop2.csv", "model.schema.json", "Drop", "drop.ssp"}
+    written = {"drop.toml", "drop.fmu", "drop.csv", "drop2.csv", "model.schema.json", "Drop", "drop.ssp", "drop.html"}
     assert written <= set(os.listdir(tmp_path))
 
 

@@ -6,6 +6,7 @@ const charts = (() => {
   const shared = uPlot.sync("time");
   let times = new Float64Array(0);
   let now = 0;
+  let sample = 0;
   let zooming = false;
   const listeners = { pick: () => {} };
 
@@ -23,8 +24,10 @@ const charts = (() => {
     zooming = false;
   }
 
+  // Puts the mark at the present time; the legend shows the values there unless the cursor is on a chart.
   function moveMark(chart) {
     const { plot, mark } = chart;
+    if (plot.cursor.idx === null || plot.cursor.idx === undefined) plot.setLegend({ idx: sample }, false);
     const left = plot.valToPos(now, "x");
     mark.hidden = !(left >= 0 && left <= plot.over.clientWidth);
     mark.style.left = `${left}px`;
@@ -33,6 +36,15 @@ const charts = (() => {
   function axis(extra) {
     const line = { stroke: style("--grid"), width: 1 };
     return { stroke: style("--quiet"), grid: line, ticks: line, font: "12px system-ui", labelFont: "12px system-ui", ...extra };
+  }
+
+  // Powers of ten of a logarithmic axis, six at most.
+  function decades(_, __, min, max) {
+    const [low, high] = [Math.ceil(Math.log10(min) - 1e-9), Math.floor(Math.log10(max) + 1e-9)];
+    const step = Math.ceil((high - low + 1) / 6) || 1;
+    const found = [];
+    for (let power = low; power <= high; power += step) found.push(10 ** power);
+    return found;
   }
 
   // Numbers that cannot be drawn leave a gap.
@@ -61,7 +73,8 @@ const charts = (() => {
       axes: [
         axis({ label: "time (s)", labelSize: 18, size: 34 }),
         axis({
-          label: unit || "–",
+          label: unit || "no unit",
+          ...(logarithmic ? { splits: decades } : {}),
           labelSize: 18,
           size: 66,
           values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : format(tick))),
@@ -95,13 +108,12 @@ const charts = (() => {
     chart.mark.className = "playhead";
     chart.plot.over.append(chart.mark);
     pickOnClick(chart);
+    chart.plot.over.addEventListener("pointerleave", () => setTimeout(() => all.forEach(moveMark)));
     all.add(chart);
-    for (const { plot } of all) {
-      if (plot === chart.plot) continue;
-      const { min, max } = plot.scales.x;
-      if (min !== undefined) chart.plot.setScale("x", { min, max });
-      break;
-    }
+    const [other] = all;
+    const { min, max } = other.plot.scales.x;
+    // The range of the others, where they are zoomed; drawing again takes as long as drawing.
+    if (min > times[0] || max < times[times.length - 1]) chart.plot.setScale("x", { min, max });
     moveMark(chart);
     return chart;
   }
@@ -140,8 +152,9 @@ const charts = (() => {
     style,
     all: () => [...all],
     setTimes: (values) => (times = values),
-    setNow(time) {
+    setNow(time, k) {
       now = time;
+      sample = k;
       all.forEach(moveMark);
     },
     reset() {

@@ -37,7 +37,9 @@ const data = (() => {
   async function unpack(column) {
     if (column.chunk === undefined) return new Float64Array(facts.samples).fill(column.constant);
     const stored = column.width === 8 ? await f64(column.chunk) : await f32(column.chunk);
-    return Float64Array.from(stored, (value) => column.base + value);
+    const values = new Float64Array(stored.length);
+    for (let k = 0; k < values.length; k++) values[k] = column.base + stored[k];
+    return values;
   }
 
   // Samples of a column, by its place.

@@ -152,7 +152,7 @@ window.report = { ready: false, error: null };
   element("motion").parentElement.classList.toggle("no-motion", view === null);
 
   const player = makePlayer(times, (time, k, part, window) => {
-    charts.setNow(time);
+    charts.setNow(time, k);
     view?.show(k, part, window);
   });
   charts.onPick(player.go);
@@ -176,7 +176,7 @@ window.report = { ready: false, error: null };
     if (view) bodyChips(view.bodies);
     await drawAll();
   });
-  Object.assign(window.report, { facts, charts, chooser, player, view, ready: true });
+  Object.assign(window.report, { facts, charts, chooser, player, view, readyAfter: performance.now(), ready: true });
   Object.defineProperty(window.report, "time", { get: player.time });
 })().catch((error) => {
   window.report.error = error;

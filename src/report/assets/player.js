@@ -18,12 +18,13 @@ function makePlayer(times, onTime) {
   for (const factor of [0.001, 0.01, 0.1, 0.25, 0.5, 1, 2, 5, 10]) speed.add(new Option(`${factor} ×`, factor, factor === 1, factor === 1));
   scrub.max = Math.max(last, 0);
 
-  // The sample at or before a time.
+  // The sample at or before a time, which may be rounded.
+  const slack = (1e-9 * (stop - start)) / Math.max(last, 1);
   function sample(at) {
     let [low, high] = [0, last];
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (times[middle] <= at) low = middle;
+      if (times[middle] <= at + slack) low = middle;
       else high = middle - 1;
     }
     return Math.max(low, 0);
@@ -32,7 +33,7 @@ function makePlayer(times, onTime) {
   function show() {
     const k = sample(time);
     const span = k < last ? times[k + 1] - times[k] : 0;
-    const part = span > 0 ? (time - times[k]) / span : 0;
+    const part = span > 0 ? Math.max(0, (time - times[k]) / span) : 0;
     const window = frame === null ? 0 : k - sample(time - LINGER * Number(speed.value));
     scrub.value = k;
     scrub.setAttribute("aria-valuetext", `${format(time)} s`);

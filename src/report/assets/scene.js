@@ -90,16 +90,9 @@ async function makeView(model, times) {
   for (const { shape, position } of given.fixed) if (shape.kind === "plane") addPlane(shape, position, null);
   given.bodies.forEach(({ shape }, index) => shape.kind === "plane" && addPlane(shape, [0, 0, 0], bodies[index]));
 
-  // Springs and joints as lines between their anchors, joints with a dot.
-  const tieEnds = new Float32Array(6 * given.ties.length);
-  const tieForm = new THREE.BufferGeometry();
-  tieForm.setAttribute("position", new THREE.BufferAttribute(tieEnds, 3));
-  const ties = new THREE.LineSegments(tieForm, new THREE.LineBasicMaterial({ color: 0x8a6d00 }));
-  ties.frustumCulled = false;
-  scene.add(ties);
-
   const most = (first) => first.reduce((found, value, i) => (i ? Math.max(found, value - first[i - 1]) : 0), 0);
-  const glow = (colour) => new THREE.MeshBasicMaterial({ color: colour });
+  // Seen through bodies, which would hide most of it.
+  const glow = (colour) => new THREE.MeshBasicMaterial({ color: colour, depthTest: false, transparent: true, opacity: 0.9 });
   const instances = (form, material, count) => {
     const mesh = new THREE.InstancedMesh(form, material, Math.max(count, 1));
     mesh.frustumCulled = false;
@@ -108,6 +101,11 @@ async function makeView(model, times) {
     return mesh;
   };
   const contacts = model.contacts.length;
+  const rods = instances(
+    new THREE.CylinderGeometry(0.008 * radius, 0.008 * radius, 1, 10).translate(0, 0.5, 0),
+    new THREE.MeshStandardMaterial({ color: 0x7d8794, roughness: 0.6 }),
+    3 * given.ties.length,
+  );
   const dots = instances(new THREE.SphereGeometry(0.011 * radius, 12, 8), glow(0xd81b60), most(firstPoint) + contacts);
   const shafts = instances(new THREE.CylinderGeometry(0.006 * radius, 0.006 * radius, 1, 10).translate(0, 0.5, 0), glow(0xe53935), contacts);
   const heads = instances(new THREE.ConeGeometry(0.018 * radius, 0.05 * radius, 14).translate(0, -0.025 * radius, 0), glow(0xe53935), contacts);
@@ -120,6 +118,7 @@ async function makeView(model, times) {
   sun.position.copy(centre).addScaledVector(up, 3 * radius).addScaledVector(side, 2 * radius);
   sun.target.position.copy(centre);
   Object.assign(sun.shadow.camera, { left: -2 * radius, right: 2 * radius, top: 2 * radius, bottom: -2 * radius, near: 0.1 * radius, far: 8 * radius });
+  sun.shadow.camera.updateProjectionMatrix();
   sun.shadow.normalBias = 0.01 * radius;
   scene.add(sun, sun.target);
 
@@ -175,15 +174,27 @@ async function makeView(model, times) {
     return strongest.size;
   }
 
+  // A spring or distance as a rod between its ends, and rods from the bodies' centres to where they are joined.
   function showTies() {
-    given.ties.forEach(({ ends }, index) => {
-      ends.forEach(({ body, place: at }, end) => {
-        place.set(...at);
-        if (body !== null) bodies[body].localToWorld(place);
-        place.toArray(tieEnds, 6 * index + 3 * end);
+    rods.count = 0;
+    for (const { ends } of given.ties) {
+      const places = ends.map(({ body, place: at }) => {
+        const anchor = new THREE.Vector3(...at);
+        if (body === null) return anchor;
+        bodies[body].localToWorld(anchor);
+        addRod(bodies[body].position, anchor);
+        return anchor;
       });
-    });
-    tieForm.attributes.position.needsUpdate = true;
+      addRod(...places);
+    }
+    rods.instanceMatrix.needsUpdate = true;
+  }
+
+  function addRod(from, to) {
+    const length = direction.copy(to).sub(from).length();
+    if (length < 1e-3 * radius) return;
+    turn.setFromUnitVectors(UP, direction.divideScalar(length));
+    rods.setMatrixAt(rods.count++, matrix.compose(from, turn, scale.set(1, length, 1)));
   }
 
   const last = { k: 0, part: 0, window: 0 };
@@ -213,6 +224,7 @@ async function makeView(model, times) {
     asked = true;
     requestAnimationFrame(() => {
       asked = false;
+      planes.forEach((plane) => plane.userData.face(camera.position));
       renderer.render(scene, camera);
     });
   }

@@ -84,7 +84,7 @@ const shapes = (() => {
     group.add(inner);
     const sheet = new THREE.Mesh(
       new THREE.PlaneGeometry(2 * extent, 2 * extent),
-      new THREE.MeshStandardMaterial({ color: colour, roughness: 0.95, side: THREE.DoubleSide, transparent: true, opacity: 0.85 }),
+      new THREE.MeshStandardMaterial({ color: colour, roughness: 0.95 }),
     );
     sheet.receiveShadow = true;
     // Lies a hair lower than what stands on it.
@@ -98,8 +98,11 @@ const shapes = (() => {
     }
     const form = new THREE.BufferGeometry();
     form.setAttribute("position", new THREE.BufferAttribute(new Float32Array(ends), 3));
-    inner.add(new THREE.LineSegments(form, new THREE.LineBasicMaterial({ color: lines, transparent: true, opacity: 0.6 })));
-    group.userData = { sheet, step };
+    const grid = new THREE.LineSegments(form, new THREE.LineBasicMaterial({ color: lines, transparent: true }));
+    inner.add(grid);
+    // From behind, through the solid, the sheet is not seen and the grid hardly.
+    const face = (camera) => (grid.material.opacity = inner.worldToLocal(camera.clone()).z > 0 ? 0.6 : 0.12);
+    group.userData = { sheet, step, face };
     return group;
   }
 
