@@ -296,6 +296,24 @@ fn a_run_that_fails_has_a_report_of_what_came_before() {
 }
 
 #[test]
+fn warnings_are_in_the_page() {
+    let folder = other_tool();
+    let arguments =
+        ["simulate", "lag.fmu", "--step", "0.25", "--set", "warn=true", "--log", "--report", "lag.html"];
+    let output = contact_fmu(folder.path(), &arguments);
+    assert!(output.status.success());
+    let page = Page::read(&folder.path().join("lag.html"));
+    let messages = page.facts["messages"].as_array().unwrap();
+    for line in stderr(&output).lines().filter(|line| !line.starts_with("report:")) {
+        let (_, text) = line.split_once(": ").unwrap();
+        let told = |message: &Value| text.ends_with(message[2].as_str().unwrap());
+        assert!(messages.iter().any(told), "{line} is not among {messages:?}");
+    }
+    let note = serde_json::json!([0.0, "note", "the FMU warned (fmi2Warning) at t = 0.0 s"]);
+    assert!(messages.contains(&note), "{messages:?}");
+}
+
+#[test]
 fn a_report_that_cannot_be_written_is_told_before_the_run() {
     let folder = other_tool();
     let message = fail(folder.path(), &["simulate", "lag.fmu", "--report", "nowhere/x.html"]);

@@ -18,6 +18,7 @@ RUN_BY = {
     "docs/model-file.md": "test_model_file_docs.py",
     "docs/modelica.md": "test_readme.py",
     "docs/platforms.md": "test_docs_blocks.py",
+    "docs/report.md": "test_readme.py",
     "docs/shapes.md": "test_docs_blocks.py",
     "docs/ssp.md": "test_readme.py",
     "docs/theory.md": "test_theory_docs.py",

@@ -208,6 +208,16 @@ def test_model_exchange_page_runs(tmp_path, monkeypatch):
     assert len(heights) == 5000 and abs(heights[-1] - 0.2) < 1e-9
 
 
+def test_report_page_runs(tmp_path):
+    """Its commands, and the picture on it and in README, which shows what the first one writes."""
+    shutil.copytree(ROOT / "models", tmp_path / "models")
+    for script in blocks("docs/report.md", "sh"):
+        run_shell(script, tmp_path)
+    assert (tmp_path / "dominoes.html").stat().st_size > 1e6
+    assert blocks("docs/report.md", "sh")[0].strip() in (ROOT / "README.md").read_text()
+    assert (ROOT / "docs/figures/report.png").stat().st_size < 200_000
+
+
 def test_links_lead_somewhere():
     for page in ["README.md", *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/*.md"))]:
         text = (ROOT / page).read_text()

@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT, contact_fmu, read_csv
 from other_fmus import other_fmu
 from playwright.sync_api import sync_playwright
-from test_readme import blocks, run_shell
+from test_docs_blocks import cube
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 PICTURES = ROOT / "target" / "report-pages"
@@ -213,6 +213,48 @@ def test_variables_are_chosen(boxes):
     assert "No variable" in opened.page.locator("#variables").inner_text()
 
 
+SHAPES = {
+    # Shape of a node, and the box around it at the start.
+    "ball": ("sphere.radius = 0.3", [0.6, 0.6, 0.6]),
+    "brick": ("box.size = [0.2, 0.4, 0.6]", [0.2, 0.4, 0.6]),
+    "pill": ("capsule = { radius = 0.1, length = 0.5, axis = [1.0, 0.0, 0.0] }", [0.7, 0.2, 0.2]),
+    "can": ("cylinder = { radius = 0.2, length = 0.5 }", [0.4, 0.4, 0.5]),
+    "coin": ("disc = { radius = 0.3, axis = [0.0, 1.0, 0.0] }", [0.6, 0.006, 0.6]),
+    "stone": ('hull = { file = "cube.stl", scale = 0.1 }', [0.2, 0.2, 0.2]),
+    "frame": ("points = [[-0.2, 0.0, 0.0], [0.2, 0.0, 0.0]]", None),
+}
+SURFACES = {
+    "terrain": ('heightfield = { file = "field.txt", cell = [2.0, 3.0] }', [4.0, 6.0, 1.0]),
+    "block": ('mesh = { file = "cube.stl", scale = 0.5 }', [1.0, 1.0, 1.0]),
+    "globe": ("sphere.radius = 0.5", [1.0, 1.0, 1.0]),
+    "bar": ("cylinder = { radius = 0.1, length = 2.0, axis = [0.0, 1.0, 0.0] }", [0.2, 2.0, 0.2]),
+}
+
+
+def test_every_shape_is_shown_in_its_size(browser, tmp_path):
+    (tmp_path / "cube.stl").write_text(cube())
+    (tmp_path / "field.txt").write_text("0 0 0\n0 1 0\n0 0 0\n")
+    node = '[[node]]\nname = "{}"\ncoupling = "owned"\nmass = 1.0\ninertia = [1.0, 1.0, 1.0]\nposition = [{}.0, 0.0, 3.0]\nshape.{}\n'
+    surface = '[[surface]]\nname = "{}"\nposition = [{}.0, 4.0, 0.0]\nshape.{}\n'
+    parts = ["model.name = 'shapes'\n[experiment]\nstop = 0.1\n"]
+    parts += [node.format(name, place, shape) for place, (name, (shape, _)) in enumerate(SHAPES.items())]
+    parts += [surface.format(name, 3 * place, shape) for place, (name, (shape, _)) in enumerate(SURFACES.items())]
+    parts += ['[[surface]]\nname = "lift"\nshape.plane.normal = [0.0, 0.0, 1.0]\nmotion = "input"\n']
+    parts += ['[[contact]]\nbetween = ["*", "lift"]\n']
+    (tmp_path / "shapes.toml").write_text("".join(parts))
+    contact_fmu("simulate", "shapes.toml", "--report", "shapes.html", cwd=tmp_path)
+    opened = Opened(browser, tmp_path / "shapes.html")
+    opened.frames()
+    sizes = opened.value("report.view.sizes()")
+    for name, (_, expected) in {**SHAPES, **SURFACES}.items():
+        if expected:
+            # Round shapes are drawn with many flat faces.
+            assert sizes[name] == pytest.approx(expected, rel=0.01), name
+    assert sizes["frame"][0] > 0.4 and sizes["lift"][0] > 1.0
+    opened.keep("shapes")
+    opened.close()
+
+
 def test_a_hundred_thousand_samples_open_fast(browser, tmp_path, capsys):
     page = tmp_path / "long.html"
     contact_fmu("simulate", ROOT / "models/bouncing_ball/model.toml", "--step", "5e-5", "--report", page)
@@ -244,13 +286,3 @@ def test_an_fmu_of_another_tool_has_plots_only(browser, tmp_path):
     assert opened.page.locator("img").count() == 0
     opened.keep("other-tool")
     opened.close()
-
-
-def test_page_on_the_report_runs(tmp_path):
-    """Its commands, and the picture on it and in README, which shows what the first one writes."""
-    shutil.copytree(ROOT / "models", tmp_path / "models")
-    for script in blocks("docs/report.md", "sh"):
-        run_shell(script, tmp_path)
-    assert (tmp_path / "dominoes.html").stat().st_size > 1e6
-    assert blocks("docs/report.md", "sh")[0].strip() in (ROOT / "README.md").read_text()
-    assert (ROOT / "docs/figures/report.png").stat().st_size < 200_000

@@ -7,7 +7,8 @@ const charts = (() => {
   let times = new Float64Array(0);
   let now = 0;
   let sample = 0;
-  let zooming = false;
+  // Of the time axis, where it is not the whole time.
+  let range = null;
   const listeners = { pick: () => {} };
 
   // Okabe and Ito's colours, told apart by most colour-blind readers, then lighter ones for dark pages.
@@ -17,11 +18,14 @@ const charts = (() => {
   const isDark = () => document.documentElement.dataset.theme === "dark";
   const colour = (index) => (isDark() ? DARK : LIGHT)[index % LIGHT.length];
 
-  function zoomAll(source, min, max) {
-    if (zooming) return;
-    zooming = true;
-    for (const { plot } of all) if (plot !== source) plot.setScale("x", { min, max });
-    zooming = false;
+  const whole = () => ({ min: times[0], max: times[times.length - 1] });
+
+  // All charts show the range of the one that was zoomed, which the others then tell again.
+  function zoomAll(source, { min, max }) {
+    const shown = range ?? whole();
+    if (min === shown.min && max === shown.max) return;
+    range = { min, max };
+    for (const { plot } of all) if (plot !== source) plot.setScale("x", range);
   }
 
   // Puts the mark at the present time; the legend shows the values there unless the cursor is on a chart.
@@ -95,9 +99,9 @@ const charts = (() => {
       hooks: {
         setScale: [
           (plot, key) => {
-            if (key !== "x") return;
-            zoomAll(plot, plot.scales.x.min, plot.scales.x.max);
-            if (chart.mark) moveMark(chart);
+            if (key !== "x" || !all.has(chart)) return;
+            zoomAll(plot, plot.scales.x);
+            moveMark(chart);
           },
         ],
       },
@@ -110,10 +114,7 @@ const charts = (() => {
     pickOnClick(chart);
     chart.plot.over.addEventListener("pointerleave", () => setTimeout(() => all.forEach(moveMark)));
     all.add(chart);
-    const [other] = all;
-    const { min, max } = other.plot.scales.x;
-    // The range of the others, where they are zoomed; drawing again takes as long as drawing.
-    if (min > times[0] || max < times[times.length - 1]) chart.plot.setScale("x", { min, max });
+    if (range) chart.plot.setScale("x", range);
     moveMark(chart);
     return chart;
   }
@@ -158,8 +159,8 @@ const charts = (() => {
       all.forEach(moveMark);
     },
     reset() {
-      const [first, last] = [times[0], times[times.length - 1]];
-      for (const { plot } of all) plot.setScale("x", { min: first, max: last });
+      range = null;
+      for (const { plot } of all) plot.setScale("x", whole());
     },
     onPick: (action) => (listeners.pick = action),
   };

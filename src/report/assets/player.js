@@ -15,7 +15,12 @@ function makePlayer(times, onTime) {
   let frame = null;
   let stamp = 0;
 
-  for (const factor of [0.001, 0.01, 0.1, 0.25, 0.5, 1, 2, 5, 10]) speed.add(new Option(`${factor} ×`, factor, factor === 1, factor === 1));
+  // At first as fast as in reality, unless that is over in a moment or takes minutes.
+  const speeds = [0.001, 0.01, 0.1, 0.25, 0.5, 1, 2, 5, 10, 100];
+  const seconds = stop - start;
+  const slow = speeds.filter((factor) => factor <= 1 && seconds / factor >= 3).pop() ?? speeds[0];
+  const usual = seconds <= 60 ? slow : (speeds.find((factor) => seconds / factor <= 60) ?? 100);
+  for (const factor of speeds) speed.add(new Option(`${factor} ×`, factor, factor === usual, factor === usual));
   scrub.max = Math.max(last, 0);
 
   // The sample at or before a time, which may be rounded.

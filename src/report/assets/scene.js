@@ -30,19 +30,13 @@ async function makeView(model, times) {
   // Position and orientation of a body between samples k and k + 1.
   function pose(track, k, part, target) {
     const next = Math.min(k + 1, times.length - 1);
-    const at = (column, otherwise) => (column ? column[k] + part * (column[next] - column[k]) : otherwise);
-    target.position.set(...[0, 1, 2].map((axis) => at(track.r[axis], track.position[axis])));
-    const [w, x, y, z] = [0, 1, 2, 3].map((i) => {
-      const [values, otherwise] = [track.q[i], track.orientation[i]];
-      return values ? values[k] + part * near(track, k, next) * values[next] - part * values[k] : otherwise;
-    });
-    target.quaternion.set(x, y, z, w).normalize();
-  }
-
-  // A quaternion and its opposite are the same turn: the sign that makes two samples neighbours.
-  function near(track, k, next) {
+    const between = (values, otherwise, sign) => (values ? (1 - part) * values[k] + part * sign * values[next] : otherwise);
+    const [x, y, z] = track.r.map((values, axis) => between(values, track.position[axis], 1));
+    target.position.set(x, y, z);
+    // A quaternion and its opposite are the same turn: the sign that makes the samples neighbours.
     const product = track.q.reduce((sum, values) => sum + (values ? values[k] * values[next] : 0), 0);
-    return product < 0 ? -1 : 1;
+    const [qw, qx, qy, qz] = track.q.map((values, i) => between(values, track.orientation[i], product < 0 ? -1 : 1));
+    target.quaternion.set(qx, qy, qz, qw).normalize();
   }
 
   // The space that all bodies take up over time.
@@ -69,21 +63,35 @@ async function makeView(model, times) {
     object.position.set(...surface.position);
     const [w, x, y, z] = surface.orientation;
     object.quaternion.set(x, y, z, w);
+    object.name = surface.name;
     scene.add(object);
     return object;
   });
   if (space.isEmpty()) fixed.forEach((object) => space.union(moment.setFromObject(object)));
   if (space.isEmpty()) space.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
+  const corner = new THREE.Vector3();
+  for (const { ends } of given.ties) {
+    for (const { body, place } of ends) if (body === null) space.expandByPoint(corner.set(...place));
+  }
+  // Planes that are near.
+  for (const { shape, position } of given.fixed) {
+    if (shape.kind !== "plane") continue;
+    const above = foot(shape, position, space.getCenter(corner)).distanceTo(corner);
+    if (above < 1.5 * space.getSize(new THREE.Vector3()).length()) space.expandByPoint(foot(shape, position, corner));
+  }
   const centre = space.getCenter(new THREE.Vector3());
   const radius = Math.max(space.getSize(new THREE.Vector3()).length() / 2, 1e-6);
+
+  // The point of a plane below another.
+  function foot(shape, position, point) {
+    const normal = new THREE.Vector3(...shape.normal);
+    return point.clone().addScaledVector(normal, normal.dot(new THREE.Vector3(...position).sub(point)));
+  }
 
   const planes = [];
   function addPlane(shape, position, parent) {
     const object = shapes.plane(shape, 1.6 * radius, 0xc4cbd6, 0x7b8696);
-    const normal = new THREE.Vector3(...shape.normal);
-    const origin = new THREE.Vector3(...position);
-    // The foot of the scene's centre.
-    object.position.copy(parent ? origin : centre.clone().addScaledVector(normal, -normal.dot(centre.clone().sub(origin))));
+    if (!parent) object.position.copy(foot(shape, position, centre));
     (parent ?? scene).add(object);
     planes.push(object);
   }
@@ -272,6 +280,8 @@ async function makeView(model, times) {
     draw,
     gridStep,
     bodies: given.bodies.map((body) => body.name),
+    // Lengths of the box around a body or surface, by name.
+    sizes: () => Object.fromEntries([...bodies, ...fixed].map((object) => [object.name, new THREE.Box3().setFromObject(object, true).getSize(new THREE.Vector3()).toArray()])),
     position: (index) => bodies[index].position.toArray(),
     arrows: () => shafts.count,
     dots: () => dots.count,
