@@ -18,6 +18,9 @@ use support::{
 };
 use tempfile::TempDir;
 
+/// Contact, place and force on its node.
+type Force = (usize, [f64; 3], [f64; 3]);
+
 /// A page taken apart by what it says of itself.
 struct Page {
     text: String,
@@ -84,8 +87,8 @@ impl Page {
         }
     }
 
-    /// Touching points, and contact, origin and force of the forces, of a sample.
-    fn touching(&self, sample: usize) -> (Vec<[f64; 3]>, Vec<(usize, [f64; 3], [f64; 3])>) {
+    /// Touching points and forces of a sample.
+    fn touching(&self, sample: usize) -> (Vec<[f64; 3]>, Vec<Force>) {
         let touching = &self.facts["model"]["touching"];
         let vectors = |name: &str, range: std::ops::Range<usize>| -> Vec<[f64; 3]> {
             let axes = [0, 1, 2].map(|axis| self.f32(&touching[name][axis]));

@@ -85,30 +85,28 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
         log: arguments.log,
         with_inputs: recorded,
     };
-    let mut page = arguments.report.as_deref().map(create).transpose()?;
-    let table = match &arguments.output {
-        Some(path) => Some(TableFile::File(create(path)?)),
+    let page = arguments.report.as_deref().map(create).transpose()?;
+    let table = match arguments.output {
+        Some(path) => Some(TableFile::File(create(&path)?, path)),
         None if recorded => None,
         None => Some(TableFile::Stdout(BufWriter::new(io::stdout().lock()))),
     };
-    let recording = recorded
-        .then(|| Recording::new(&fmu.description, simulate::recorded(&fmu.description, options.with_inputs)));
+    let recording = recorded.then(|| {
+        let wanted = |name: &str| page.is_some() || arguments.plot.iter().any(|plotted| plotted == name);
+        Recording::new(&fmu.description, simulate::recorded(&fmu.description, true), wanted)
+    });
     let (result, Taken { table, recording }) = record(&fmu, &options, table, recording);
-    if let Some(recording) = recording.filter(|recording| !recording.times.is_empty()) {
-        if let (Some(path), Some(mut file)) = (&arguments.report, page.take()) {
-            let failure = result.as_ref().err().map(|error| error_chain(error));
+    // What can be written is, before the first error is told.
+    let table = table.map_or(Ok(()), TableFile::finish);
+    let shown = recording.filter(|recording| !recording.times.is_empty()).map_or(Ok(()), |recording| {
+        if let (Some(path), Some(mut file)) = (&arguments.report, page) {
+            let failure = result.as_ref().err().map(error_chain);
             write_report(&fmu, &arguments.fmu, &options, &recording, failure, &mut file)
                 .and_then(|()| file.finish())
                 .with_context(|| cannot_write(path))?;
             message(&format!("report: {}", path.display()));
         }
-        draw_plots(&recording, &arguments.plot).context(TO_STDOUT)?;
-    }
-    let written = table.map_or(Ok(()), |table| match table {
-        TableFile::Stdout(mut out) => out.flush().context(TO_STDOUT),
-        TableFile::File(file) => {
-            file.finish().with_context(|| cannot_write(arguments.output.as_deref().unwrap_or(Path::new(""))))
-        }
+        draw_plots(&recording, &arguments.plot).context(TO_STDOUT)
     });
     match (result, &arguments.input) {
         (Err(error @ SimulationError::Input(_)), Some(path)) => {
@@ -116,7 +114,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
         }
         (result, _) => Ok(result?),
     }?;
-    written
+    table.and(shown)
 }
 
 const TO_STDOUT: &str = "cannot write to standard output";
@@ -132,21 +130,30 @@ fn create(path: &Path) -> anyhow::Result<OutputFile> {
 /// Where the table goes.
 enum TableFile {
     Stdout(BufWriter<io::StdoutLock<'static>>),
-    File(OutputFile),
+    File(OutputFile, PathBuf),
+}
+
+impl TableFile {
+    fn finish(self) -> anyhow::Result<()> {
+        match self {
+            TableFile::Stdout(mut out) => out.flush().context(TO_STDOUT),
+            TableFile::File(file, path) => file.finish().with_context(|| cannot_write(&path)),
+        }
+    }
 }
 
 impl Write for TableFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             TableFile::Stdout(out) => out.write(bytes),
-            TableFile::File(file) => file.write(bytes),
+            TableFile::File(file, _) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
             TableFile::Stdout(out) => out.flush(),
-            TableFile::File(file) => file.flush(),
+            TableFile::File(file, _) => file.flush(),
         }
     }
 }

@@ -106,6 +106,7 @@ mod tests {
             unit: String::new(),
             description: String::new(),
             reference: 0,
+            place: 0,
             is_input: false,
             is_real,
             values: values.to_vec(),

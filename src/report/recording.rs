@@ -29,6 +29,8 @@ pub struct Column {
     pub description: String,
     /// Value reference, which tells the variable within the FMU.
     pub reference: u32,
+    /// Place in the rows of the simulation.
+    pub place: usize,
     /// Whether it is an input; otherwise an output.
     pub is_input: bool,
     /// Whether it is a real; otherwise it jumps from one whole number to another.
@@ -49,35 +51,38 @@ pub struct Message {
 }
 
 impl Recording {
-    /// Nothing yet of these variables. Strings are left out, as they cannot be drawn.
+    /// Nothing yet of the variables of a row that are wanted. Strings are left out, as they cannot be drawn.
     pub fn new<'a>(
         description: &'a ModelDescription,
-        variables: impl Iterator<Item = &'a ScalarVariable>,
+        row: impl Iterator<Item = &'a ScalarVariable>,
+        wanted: impl Fn(&str) -> bool,
     ) -> Recording {
-        let column = |variable: &'a ScalarVariable| Column {
+        let column = |(place, variable): (usize, &'a ScalarVariable)| Column {
             name: variable.name.clone(),
             unit: description.unit_of(variable).filter(|unit| *unit != "1").unwrap_or_default().to_owned(),
             description: variable.description.clone().unwrap_or_default(),
             reference: variable.value_reference,
+            place,
             is_input: variable.causality == Causality::Input,
             is_real: variable.variable_type == VariableType::Real,
             values: Vec::new(),
         };
-        let drawable = variables.filter(|variable| variable.variable_type != VariableType::String);
+        let drawable = row
+            .enumerate()
+            .filter(|(_, variable)| variable.variable_type != VariableType::String && wanted(&variable.name));
         Recording { columns: drawable.map(column).collect(), ..Recording::default() }
     }
 
-    /// Takes a sample: one value for each variable of [`Recording::new`], strings included.
-    pub fn push(&mut self, time: f64, values: &[Value]) {
+    /// Takes a sample: a row of the simulation.
+    pub fn push(&mut self, time: f64, row: &[Value]) {
         self.times.push(time);
-        let numbers = values.iter().filter_map(|value| match value {
-            Value::Real(value) => Some(*value),
-            Value::Integer(value) => Some(f64::from(*value)),
-            Value::Boolean(value) => Some(f64::from(u8::from(*value))),
-            Value::String(_) => None,
-        });
-        for (column, value) in self.columns.iter_mut().zip(numbers) {
-            column.values.push(value);
+        for column in &mut self.columns {
+            column.values.push(match &row[column.place] {
+                Value::Real(value) => *value,
+                Value::Integer(value) => f64::from(*value),
+                Value::Boolean(value) => f64::from(u8::from(*value)),
+                Value::String(_) => f64::NAN,
+            });
         }
     }
 

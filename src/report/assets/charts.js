@@ -90,6 +90,7 @@ const charts = (() => {
           label: curve.label,
           stroke: colour(index),
           width: 1.5,
+          pxAlign: 0,
           points: { show: facts.samples < 40 },
           paths: curve.stepped ? uPlot.paths.stepped({ align: -1 }) : undefined,
           value: (_, value) => (value === null ? "–" : unit ? `${format(value)} ${unit}` : format(value)),
