@@ -9,6 +9,8 @@ const charts = (() => {
   let sample = 0;
   // Of the time axis, where it is not the whole time.
   let range = null;
+  // Samples up to which lines are drawn between pixels; more are first gathered by pixel, which is much faster.
+  const SMOOTH = 5000;
   const listeners = { pick: () => {} };
 
   // Okabe and Ito's colours, told apart by most colour-blind readers, then lighter ones for dark pages.
@@ -90,7 +92,7 @@ const charts = (() => {
           label: curve.label,
           stroke: colour(index),
           width: 1.5,
-          pxAlign: 0,
+          pxAlign: facts.samples > SMOOTH ? 1 : 0,
           points: { show: facts.samples < 40 },
           paths: curve.stepped ? uPlot.paths.stepped({ align: -1 }) : undefined,
           value: (_, value) => (value === null ? "–" : unit ? `${format(value)} ${unit}` : format(value)),
