@@ -353,7 +353,7 @@ fn from_point(solid: &Faceted, point: &Vector3<f64>, bound: f64) -> (f64, Option
     for index in 0..counts.faces {
         let face = solid.face(index);
         let height = face.normal.dot(point) - face.offset;
-        if height > 0.0 && height < best.0 && is_over(solid, index, point) {
+        if height > 0.0 && height < best.0 && solid.is_over(index, point, 0.0) {
             best = (height, Some(Part::Face(index)));
         }
     }
@@ -375,20 +375,6 @@ fn from_point(solid: &Faceted, point: &Vector3<f64>, bound: f64) -> (f64, Option
         }
     }
     best
-}
-
-/// Whether a point is over a face of a convex solid.
-fn is_over(solid: &Faceted, face: usize, point: &Vector3<f64>) -> bool {
-    let normal = solid.face(face).normal;
-    let count = solid.around(face);
-    let mut start = solid.corner(solid.side(face, count - 1).corner as usize);
-    (0..count).all(|place| {
-        let next = solid.corner(solid.side(face, place).corner as usize);
-        let outward = (next - start).cross(&normal);
-        let is_inside = outward.dot(&(point - start)) <= 0.0;
-        start = next;
-        is_inside
-    })
 }
 
 #[cfg(test)]

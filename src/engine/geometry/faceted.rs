@@ -228,6 +228,20 @@ impl Faceted<'_> {
         }
     }
 
+    /// Whether a point is over a face of a convex solid, up to `sliver`.
+    pub(super) fn is_over(&self, face: usize, point: &Vector3<f64>, sliver: f64) -> bool {
+        let normal = self.face(face).normal;
+        let count = self.around(face);
+        let mut start = self.corner(self.side(face, count - 1).corner as usize);
+        (0..count).all(|place| {
+            let next = self.corner(self.side(face, place).corner as usize);
+            let side = next - start;
+            let is_inside = side.cross(&normal).dot(&(point - start)) <= sliver * side.norm();
+            start = next;
+            is_inside
+        })
+    }
+
     /// A corner around a face and the edge that leads on from it.
     pub(super) fn side(&self, face: usize, place: usize) -> Side {
         match self {

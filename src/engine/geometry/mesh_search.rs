@@ -376,7 +376,7 @@ impl<'a> Search<'a> {
         let normal = -(self.two.turn * self.first.face(nearest).normal);
         let sliver = SLIVER * self.first.thickness();
         if self.second.corner_faces(index, &normal, LOOSE)
-            && (height <= 0.0 || is_over(self.first, nearest, seen, sliver))
+            && (height <= 0.0 || self.first.is_over(nearest, seen, sliver))
         {
             visitor(Parts::FaceCorner(nearest, index), height, true);
         }
@@ -467,18 +467,4 @@ fn is_inside_somewhere(solid: &Faceted, start: &Vector3<f64>, end: &Vector3<f64>
         }
     }
     faces > 0 && from <= to
-}
-
-/// Whether a point is over a face of a convex solid, up to `sliver`.
-fn is_over(solid: &Faceted, face: usize, point: &Vector3<f64>, sliver: f64) -> bool {
-    let normal = solid.face(face).normal;
-    let count = solid.around(face);
-    let mut start = solid.corner(solid.side(face, count - 1).corner as usize);
-    (0..count).all(|place| {
-        let next = solid.corner(solid.side(face, place).corner as usize);
-        let side = next - start;
-        let is_inside = side.cross(&normal).dot(&(point - start)) <= sliver * side.norm();
-        start = next;
-        is_inside
-    })
 }
