@@ -1551,13 +1551,6 @@ fn contacts_of_two_nodes_or_two_surfaces() {
     );
     let text = error(&contact("ball", "cube").replace("shape.sphere.radius = 0.1", ""));
     assert!(text.starts_with("error: `ball` and `cube` can never touch: both are points\n"), "{text}");
-    let disc = "shape.disc.radius = 0.1\ninertia = [1, 1, 1]";
-    let discs = contact("ball", "cube").replace("shape.sphere.radius = 0.1", disc);
-    let text = error(&discs.replace("position = [0, 0, 2]", &format!("position = [0, 0, 2]\n{disc}")));
-    assert!(
-        text.starts_with("error: this version knows no contact of `ball` (disc) and `cube` (disc)\n"),
-        "{text}"
-    );
     let text = error(&format!("{MINIMAL}{more}[[contact]]\nbetween = [\"wall\", \"floor\"]\n"));
     assert!(text.starts_with("error: `wall` and `floor` are both surfaces\n"), "{text}");
 }

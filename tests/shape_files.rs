@@ -7,6 +7,11 @@ use std::fs;
 
 /// A model with a shape, beside files.
 fn parse(files: &[(&str, &[u8])], node: &str, surface: &str) -> Result<Model, String> {
+    parse_with(files, node, surface, "")
+}
+
+/// The same with more entries.
+fn parse_with(files: &[(&str, &[u8])], node: &str, surface: &str, more: &str) -> Result<Model, String> {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in files {
         fs::write(folder.path().join(name), bytes).unwrap();
@@ -29,7 +34,7 @@ shape.{surface}
 
 [[contact]]
 between = ["body", "floor"]
-"#
+{more}"#
     );
     let path = folder.path().join("m.toml");
     fs::write(&path, source).unwrap();
@@ -301,19 +306,10 @@ fn a_heightfield_of_many_cells_is_read() {
     refused(heights(many.as_bytes()), "t.txt", "has more than 500000 triangles", "simplify it");
 }
 
-/// Which nodes can touch which surfaces: all but cylinders and discs on what is neither flat nor a sphere.
+/// Every shape of a node can touch every shape of a surface.
 #[test]
-fn every_pair_of_shapes_works_or_is_refused_with_a_reason() {
+fn every_node_touches_every_surface() {
     let files: &[(&str, &[u8])] = &[("t.obj", OBJ.as_bytes()), ("t.txt", b"0 0\n0 0\n")];
-    let nodes = [
-        ("points", "points = [[0.0, 0.0, 0.0], [0.1, 0.0, 0.0]]"),
-        ("sphere", BALL),
-        ("box", "box.size = [0.1, 0.1, 0.1]"),
-        ("capsule", "capsule = { radius = 0.1, length = 0.2 }"),
-        ("hull", "hull.file = \"t.obj\""),
-        ("disc", "disc.radius = 0.1"),
-        ("cylinder", "cylinder = { radius = 0.1, length = 0.2 }"),
-    ];
     let surfaces = [
         ("plane", PLANE),
         ("sphere", "sphere.radius = 0.5"),
@@ -323,24 +319,44 @@ fn every_pair_of_shapes_works_or_is_refused_with_a_reason() {
         ("heightfield", "heightfield = { file = \"t.txt\", cell = [1.0, 1.0] }"),
         ("cylinder", "cylinder = { radius = 0.1, length = 0.2 }"),
     ];
-    for (node, shape) in nodes {
+    for (node, shape) in NODES {
         for (surface, other) in surfaces {
-            let is_round = node == "disc" || node == "cylinder";
-            let is_known = match surface {
-                "plane" | "sphere" => true,
-                "cylinder" => node == "points" || node == "sphere",
-                _ => !is_round,
-            };
-            match parse(files, shape, other) {
+            let model =
+                parse(files, shape, other).unwrap_or_else(|error| panic!("{node} on {surface}: {error}"));
+            let (system, state) = model.assemble();
+            assert!(contact_fmu::engine::gap(&system, &state, 0) > 2.0, "{node} on {surface}");
+        }
+    }
+}
+
+const NODES: [(&str, &str); 7] = [
+    ("points", "points = [[0.0, 0.0, 0.0], [0.1, 0.0, 0.0]]"),
+    ("sphere", BALL),
+    ("box", "box.size = [0.1, 0.1, 0.1]"),
+    ("capsule", "capsule = { radius = 0.1, length = 0.2 }"),
+    ("hull", "hull.file = \"t.obj\""),
+    ("disc", "disc.radius = 0.1"),
+    ("cylinder", "cylinder = { radius = 0.1, length = 0.2 }"),
+];
+
+/// All nodes can touch one another, in either order, but for points.
+#[test]
+fn every_node_touches_every_node() {
+    let files: &[(&str, &[u8])] = &[("t.obj", OBJ.as_bytes())];
+    for (node, shape) in NODES {
+        for (other, second) in NODES {
+            let more = format!(
+                "[[node]]\nname = \"other\"\ncoupling = \"owned\"\nmass = 1\ninertia = [1, 1, 1]\n\
+                 position = [0, 0, 30]\nshape.{second}\n[[contact]]\nbetween = [\"body\", \"other\"]\n"
+            );
+            match parse_with(files, shape, PLANE, &more) {
                 Ok(model) => {
-                    assert!(is_known, "{node} on {surface}");
                     let (system, state) = model.assemble();
-                    assert!(contact_fmu::engine::gap(&system, &state, 0) > 2.0, "{node} on {surface}");
+                    assert!(contact_fmu::engine::gap(&system, &state, 1) > 2.0, "{node} and {other}");
                 }
                 Err(error) => {
-                    assert!(!is_known, "{node} on {surface}: {error}");
-                    assert!(error.contains("this version knows no contact of `body`"), "{error}");
-                    assert!(error.contains("hint: spheres and points touch every shape"), "{error}");
+                    assert!(node == "points" && other == "points", "{node} and {other}: {error}");
+                    assert!(error.contains("can never touch: both are points"), "{error}");
                 }
             }
         }

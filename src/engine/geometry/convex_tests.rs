@@ -1,51 +1,9 @@
 use super::super::box_box;
-use super::super::hulls::Hull;
-use super::super::poses::{self, Numbers, Solid};
+use super::super::hulls::{HasParts, Hull};
+use super::super::poses::{self, Numbers};
 use super::super::solids::{Ball, Capsule, Cuboid};
 use super::*;
 use crate::engine::rotation::Orientation;
-
-/// A solid that has parts.
-trait HasParts: Solid + Clone {
-    fn parts(&self) -> Faceted<'_>;
-    fn scaled(&self, scale: f64) -> Self;
-}
-
-impl HasParts for Ball {
-    fn parts(&self) -> Faceted<'_> {
-        Faceted::Ball(*self)
-    }
-    fn scaled(&self, scale: f64) -> Ball {
-        Ball { radius: self.radius * scale }
-    }
-}
-
-impl HasParts for Capsule {
-    fn parts(&self) -> Faceted<'_> {
-        Faceted::Capsule(*self)
-    }
-    fn scaled(&self, scale: f64) -> Capsule {
-        Capsule { half_axis: self.half_axis * scale, radius: self.radius * scale }
-    }
-}
-
-impl HasParts for Cuboid {
-    fn parts(&self) -> Faceted<'_> {
-        Faceted::Box(*self)
-    }
-    fn scaled(&self, scale: f64) -> Cuboid {
-        Cuboid { half: self.half * scale }
-    }
-}
-
-impl HasParts for Hull {
-    fn parts(&self) -> Faceted<'_> {
-        Faceted::Polyhedron(&self.polyhedron)
-    }
-    fn scaled(&self, scale: f64) -> Hull {
-        Hull::scaled(self, scale)
-    }
-}
 
 #[derive(Clone)]
 struct Both<A, B> {

@@ -1,9 +1,12 @@
-//! Convex polyhedra for tests: images of regular ones, which stay convex.
+//! Convex polyhedra for tests: images of regular ones, which stay convex; and other solids by their parts.
 
 #![cfg(test)]
 
+use super::faceted::Faceted;
 use super::polyhedron::Polyhedron;
 use super::poses::{Numbers, Solid, mirror};
+use super::round::Round;
+use super::solids::{Ball, Capsule, Cuboid, Cylinder, Disc};
 use nalgebra::{Matrix3, Vector3};
 
 /// A convex polyhedron, and what it was made from.
@@ -91,5 +94,71 @@ impl Solid for Hull {
     fn mirrored(&self) -> Hull {
         let corners = self.corners.iter().map(mirror).collect();
         Hull::new(corners, self.triangles.iter().map(|&[a, b, c]| [a, c, b]).collect())
+    }
+}
+
+/// A solid that has parts.
+pub trait HasParts: Solid + Clone {
+    fn parts(&self) -> Faceted<'_>;
+    fn scaled(&self, scale: f64) -> Self;
+}
+
+impl HasParts for Ball {
+    fn parts(&self) -> Faceted<'_> {
+        Faceted::Ball(*self)
+    }
+    fn scaled(&self, scale: f64) -> Ball {
+        Ball { radius: self.radius * scale }
+    }
+}
+
+impl HasParts for Capsule {
+    fn parts(&self) -> Faceted<'_> {
+        Faceted::Capsule(*self)
+    }
+    fn scaled(&self, scale: f64) -> Capsule {
+        Capsule { half_axis: self.half_axis * scale, radius: self.radius * scale }
+    }
+}
+
+impl HasParts for Cuboid {
+    fn parts(&self) -> Faceted<'_> {
+        Faceted::Box(*self)
+    }
+    fn scaled(&self, scale: f64) -> Cuboid {
+        Cuboid { half: self.half * scale }
+    }
+}
+
+impl HasParts for Hull {
+    fn parts(&self) -> Faceted<'_> {
+        Faceted::Polyhedron(&self.polyhedron)
+    }
+    fn scaled(&self, scale: f64) -> Hull {
+        Hull::scaled(self, scale)
+    }
+}
+
+/// A cylinder or a disc.
+pub trait IsRound: Solid + Copy {
+    fn round(&self) -> Round;
+    fn scaled(&self, scale: f64) -> Self;
+}
+
+impl IsRound for Cylinder {
+    fn round(&self) -> Round {
+        Round::from(*self)
+    }
+    fn scaled(&self, scale: f64) -> Cylinder {
+        Cylinder { half_axis: self.half_axis * scale, radius: self.radius * scale }
+    }
+}
+
+impl IsRound for Disc {
+    fn round(&self) -> Round {
+        Round::from(*self)
+    }
+    fn scaled(&self, scale: f64) -> Disc {
+        Disc { radius: self.radius * scale, ..*self }
     }
 }

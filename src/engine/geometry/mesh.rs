@@ -12,6 +12,7 @@
 //! touching point. A middle that is behind is led out through the nearest face.
 
 use super::faceted::{self, Counts, Faceted, Parts};
+use super::mesh_ground::{Ground, Seeker};
 use super::mesh_search::Search;
 use super::polyhedron::Polyhedron;
 use super::solids::{Feature, values};
@@ -20,6 +21,7 @@ use crate::engine::scalar::Scalar;
 
 /// Length, over half of how thin the solid is, below which a difference does not make another feature.
 pub const SLIVER: f64 = 1e-4;
+
 /// Reports where solid and mesh are nearer than `reach`.
 ///
 /// The smallest gap reported is at most `SLIVER` times the thickness of the solid larger than [`gap`].
@@ -33,30 +35,57 @@ pub fn features<S: Scalar>(
 ) {
     let second = Faceted::Polyhedron(mesh);
     let (counts, other_counts) = (first.counts(), second.counts());
-    let mut search = Search::new(first, &values(first_pose), mesh, &second, &values(mesh_pose));
-    let to_parts = reach + first.margin();
-    search.ahead = to_parts.max(0.0);
+    let to_parts = (reach + first.margin()).max(0.0);
+    let ground = Ground::new(mesh, to_parts);
+    let search = Search::new(first, &values(first_pose), ground, &second, &values(mesh_pose));
+    let at = |parts: Parts| faceted::at(parts, first, first_pose, &second, mesh_pose);
+    report(&search, to_parts, SLIVER * first.thickness(), reach, &at, &mut |parts, near| {
+        found(parts.feature(&counts, &other_counts), near);
+    });
+}
+
+/// Reports parts that touch or nearly touch, and the nearest ones if they are nearer than those by more than `sliver`.
+pub(super) fn report<S: Scalar, K: Seeker>(
+    seeker: &K,
+    to_parts: f64,
+    sliver: f64,
+    reach: f64,
+    at: &impl Fn(K::Parts) -> Proximity<S>,
+    found: &mut impl FnMut(K::Parts, Proximity<S>),
+) {
     let (mut deepest, mut nearest) = (f64::INFINITY, None);
-    search.each(to_parts.max(0.0), &mut |parts, distance, touches| {
+    seeker.each(to_parts, &mut |parts, distance, touches| {
         if touches {
-            let near = faceted::at(parts, first, first_pose, &second, mesh_pose);
+            let near = at(parts);
             if near.gap.value() < reach {
                 deepest = deepest.min(distance);
-                found(parts.feature(&counts, &other_counts), near);
+                found(parts, near);
             }
         } else if nearest.is_none_or(|(least, _)| distance < least) {
             nearest = Some((distance, parts));
         }
-        to_parts.max(0.0)
+        to_parts
     });
     if let Some((least, parts)) = nearest
-        && deepest > least + SLIVER * first.thickness()
+        && deepest > least + sliver
     {
-        let near = faceted::at(parts, first, first_pose, &second, mesh_pose);
+        let near = at(parts);
         if near.gap.value() < reach {
-            found(parts.feature(&counts, &other_counts), near);
+            found(parts, near);
         }
     }
+}
+
+/// The parts with the smallest gap.
+pub(super) fn nearest_parts<K: Seeker>(seeker: &K) -> Option<K::Parts> {
+    let mut best = (f64::INFINITY, None);
+    seeker.each(f64::INFINITY, &mut |parts, distance, _| {
+        if distance < best.0 {
+            best = (distance, Some(parts));
+        }
+        best.0.max(0.0)
+    });
+    best.1
 }
 
 /// A feature at other poses.
@@ -85,15 +114,7 @@ pub fn nearest(
     mesh_pose: &Pose<f64>,
 ) -> Option<Parts> {
     let second = Faceted::Polyhedron(mesh);
-    let search = Search::new(first, first_pose, mesh, &second, mesh_pose);
-    let mut best = (f64::INFINITY, None);
-    search.each(f64::INFINITY, &mut |parts, distance, _| {
-        if distance < best.0 {
-            best = (distance, Some(parts));
-        }
-        best.0.max(0.0)
-    });
-    best.1
+    nearest_parts(&Search::new(first, first_pose, Ground::new(mesh, 0.0), &second, mesh_pose))
 }
 
 /// Signed distance of solid and mesh: where they overlap, minus the depth of the part that is deepest.
@@ -102,9 +123,13 @@ pub fn gap<S: Scalar>(first: &Faceted, first_pose: &Pose<S>, mesh: &Polyhedron, 
     let second = Faceted::Polyhedron(mesh);
     match nearest {
         Some(parts) => faceted::at(parts, first, first_pose, &second, mesh_pose).gap,
-        // Nothing of it can touch: as far as the mesh is large.
-        None => S::from(mesh.bounds().size() + first.extent()),
+        None => S::from(beyond(mesh, first.extent())),
     }
+}
+
+/// Gap of what no part of the mesh looks at: as far as the mesh is large.
+pub(super) fn beyond(mesh: &Polyhedron, extent: f64) -> f64 {
+    mesh.bounds().size() + extent
 }
 
 #[cfg(test)]

@@ -4,19 +4,11 @@ use super::Pose;
 use super::convex::{Two, across};
 use super::faceted::{Faceted, Parts};
 use super::mesh::SLIVER;
-use super::polyhedron::{Polyhedron, Triangle};
+use super::mesh_ground::{Ground, LOOSE, STRICT, Seeker, Seen};
+use super::polyhedron::Polyhedron;
 use super::solids::CLOSE;
 use super::tree::Bounds;
 use nalgebra::Vector3;
-
-/// By how much a direction may miss the normals of parts that touch.
-const LOOSE: f64 = 0.1;
-/// By how much a direction is inside the normals of a part, to be no normal of its neighbours.
-const STRICT: f64 = -1e-9;
-/// By how much a place may miss a part, over the size of the mesh.
-const ROUNDING: f64 = 1e-9;
-/// Depth, over the size of the mesh, that counts as none.
-const SLACK: f64 = 2e-6;
 
 /// A solid in the frame of a mesh.
 pub(super) struct Search<'a> {
@@ -24,62 +16,15 @@ pub(super) struct Search<'a> {
     first: &'a Faceted<'a>,
     mesh: &'a Polyhedron,
     second: &'a Faceted<'a>,
+    ground: Ground<'a>,
     center: Vector3<f64>,
-    /// How far aside a face may be that is on the way.
-    pub ahead: f64,
-    /// Lengths.
     close: f64,
-    rounding: f64,
-    slack: f64,
 }
 
-/// Corners of a solid and faces that they have been seen over.
-struct Seen {
-    pairs: [(usize, u32); Seen::MOST],
-    count: usize,
-}
+impl Seeker for Search<'_> {
+    type Parts = Parts;
 
-impl Seen {
-    const MOST: usize = 64;
-
-    fn is_new(&mut self, corner: usize, face: u32) -> bool {
-        if self.pairs[..self.count].contains(&(corner, face)) {
-            return false;
-        }
-        if self.count < Seen::MOST {
-            self.pairs[self.count] = (corner, face);
-            self.count += 1;
-        }
-        true
-    }
-}
-
-impl<'a> Search<'a> {
-    pub fn new(
-        first: &'a Faceted<'a>,
-        first_pose: &Pose<f64>,
-        mesh: &'a Polyhedron,
-        second: &'a Faceted<'a>,
-        mesh_pose: &Pose<f64>,
-    ) -> Search<'a> {
-        let two = Two::new(first, first_pose, second, mesh_pose);
-        let size = mesh.bounds().size();
-        Search {
-            center: two.place + two.turn * first.center(),
-            two,
-            first,
-            mesh,
-            second,
-            ahead: 0.0,
-            close: CLOSE * (size + first.extent()),
-            rounding: ROUNDING * size,
-            slack: SLACK * size,
-        }
-    }
-
-    /// Visits all parts that are nearer than `within`, less the margin, with their distance, and whether they can
-    /// touch there. The visitor returns what is near enough from then on.
-    pub fn each(&self, within: f64, visitor: &mut impl FnMut(Parts, f64, bool) -> f64) {
+    fn each(&self, within: f64, visitor: &mut impl FnMut(Parts, f64, bool) -> f64) {
         let corners = self.first.counts().corners;
         if matches!(self.first, Faceted::Points(_)) {
             let mut within = within;
@@ -90,8 +35,30 @@ impl<'a> Search<'a> {
             self.some(0..corners, within, visitor);
         }
     }
+}
 
-    /// The same for some of the corners and all else.
+impl<'a> Search<'a> {
+    pub fn new(
+        first: &'a Faceted<'a>,
+        first_pose: &Pose<f64>,
+        ground: Ground<'a>,
+        second: &'a Faceted<'a>,
+        mesh_pose: &Pose<f64>,
+    ) -> Search<'a> {
+        let two = Two::new(first, first_pose, second, mesh_pose);
+        let size = ground.mesh.bounds().size();
+        Search {
+            center: two.place + two.turn * first.center(),
+            two,
+            first,
+            mesh: ground.mesh,
+            second,
+            ground,
+            close: CLOSE * (size + first.extent()),
+        }
+    }
+
+    /// As [`Seeker::each`], for some of the corners and all else.
     fn some(
         &self,
         corners: std::ops::Range<usize>,
@@ -99,13 +66,13 @@ impl<'a> Search<'a> {
         visitor: &mut impl FnMut(Parts, f64, bool) -> f64,
     ) -> f64 {
         let bounds = Bounds::around(corners.clone().map(|corner| self.two.corner(corner)));
-        let mut seen = Seen { pairs: [(0, 0); Seen::MOST], count: 0 };
+        let mut seen = Seen::new();
         let mut least = f64::INFINITY;
         let has_size = self.first.counts().edges > 0;
         self.mesh.visit(&bounds, within, &mut |index| {
             let mut visitor = |parts: Parts, distance: f64, touches: bool| {
                 // What is behind a triangle far from it has come another way.
-                if distance >= -self.slack || !has_size || self.mesh.bounds_of(index).meets(&bounds) {
+                if distance >= -self.ground.slack || !has_size || self.mesh.bounds_of(index).meets(&bounds) {
                     least = least.min(distance);
                     within = visitor(parts, distance, touches);
                 }
@@ -165,7 +132,7 @@ impl<'a> Search<'a> {
             let way = self.two.turn * edge.along * edge.length;
             let (from, rise) = (face.normal.dot(&start) - face.offset, face.normal.dot(&way));
             let part = -from / rise;
-            (0.0..=1.0).contains(&part) && self.above_sides(index, &(start + way * part)) <= 0.0
+            (0.0..=1.0).contains(&part) && self.ground.above_sides(index, &(start + way * part)) <= 0.0
         });
         let cuts = || {
             let places = self.mesh.places(index).map(|place| self.two.seen_from_first(&place));
@@ -190,82 +157,13 @@ impl<'a> Search<'a> {
             let place = self.two.corner(corner);
             let height = face.normal.dot(&place) - face.offset;
             let middle = if is_point { height } else { face.normal.dot(&self.center) - face.offset };
-            if middle < -self.slack || !self.first.corner_faces(corner, &inward, LOOSE) {
+            if middle < -self.ground.slack || !self.first.corner_faces(corner, &inward, LOOSE) {
                 continue;
             }
-            let above = self.above_sides(index, &place);
-            let is_over = if height >= -self.slack {
-                above <= self.rounding || (above <= self.ahead && self.is_on_the_way(index, &place))
-            } else {
-                above <= -self.slack && !self.is_nearer_elsewhere(&place, -height)
-            };
-            if is_over && seen.is_new(corner, triangle.face) {
+            if self.ground.is_over(index, &place, height) && seen.is_new(corner, triangle.face) {
                 visitor(Parts::CornerFace(corner, triangle.face as usize), height, true);
             }
         }
-    }
-
-    /// How far a place is outside of a triangle, seen along its normal; sides between triangles of one face do not count
-    /// up to round-off.
-    fn above_sides(&self, index: usize, place: &Vector3<f64>) -> f64 {
-        let triangle = &self.mesh.triangles[index];
-        let normal = &self.mesh.faces[triangle.face as usize].normal;
-        let places = self.mesh.places(index);
-        let mut above = f64::NEG_INFINITY;
-        for side in 0..3 {
-            let (start, end) = (places[side], places[(side + 1) % 3]);
-            let outward = (end - start).cross(normal).normalize();
-            let height = outward.dot(&(place - start));
-            if triangle.sides[side].is_some() || height > self.rounding {
-                above = above.max(height);
-            }
-        }
-        above
-    }
-
-    /// Whether a place is beside a triangle only where it is over a neighbour that the triangle looks at.
-    #[inline(never)]
-    fn is_on_the_way(&self, index: usize, place: &Vector3<f64>) -> bool {
-        let triangle = &self.mesh.triangles[index];
-        let normal = &self.mesh.faces[triangle.face as usize].normal;
-        let places = self.mesh.places(index);
-        (0..3).all(|side| {
-            let (start, end) = (places[side], places[(side + 1) % 3]);
-            let is_inside = (end - start).cross(normal).dot(&(place - start)) <= 0.0;
-            is_inside
-                || triangle.sides[side].is_some_and(|edge| {
-                    let edge = &self.mesh.edges[edge as usize];
-                    let neighbour = edge.triangles[usize::from(edge.triangles[0] as usize == index)] as usize;
-                    let face = &self.mesh.faces[self.mesh.triangles[neighbour].face as usize];
-                    edge.is_hollow
-                        && face.normal.dot(place) >= face.offset - self.slack
-                        && self.above_sides(neighbour, place) <= self.rounding
-                })
-        })
-    }
-
-    /// Whether a point is behind another face, by less.
-    #[inline(never)]
-    fn is_nearer_elsewhere(&self, point: &Vector3<f64>, depth: f64) -> bool {
-        let mut found = false;
-        self.mesh.visit(&Bounds { low: *point, high: *point }, depth, &mut |index| {
-            let face = &self.mesh.faces[self.mesh.triangles[index].face as usize];
-            let height = face.normal.dot(point) - face.offset;
-            found |= height < 0.5 * self.slack
-                && -height < depth - self.slack
-                && self.above_sides(index, point) <= self.rounding;
-            if found { -1.0 } else { depth }
-        });
-        found
-    }
-
-    /// How far one of two places is behind the face of an edge that it is less behind of.
-    fn depth_at_edge(&self, edge: usize, places: &[Vector3<f64>; 2]) -> f64 {
-        let depths = self.mesh.edges[edge].faces.map(|face| {
-            let face = &self.mesh.faces[face as usize];
-            face.offset - face.normal.dot(&places[0]).min(face.normal.dot(&places[1]))
-        });
-        depths[0].min(depths[1])
     }
 
     fn over_edge(
@@ -298,7 +196,7 @@ impl<'a> Search<'a> {
             let Some((_, places)) = across(&start, &along, &edge.start, &edge.along) else { continue };
             let outside = (places[0] - own_edge.length).max(-places[0]);
             let outside = outside.max(places[1] - edge.length).max(-places[1]);
-            if outside > self.rounding {
+            if outside > self.ground.rounding {
                 continue;
             }
             let product = along.cross(&edge.along).normalize();
@@ -306,13 +204,14 @@ impl<'a> Search<'a> {
             let distance = normal.dot(&(start - edge.start));
             if !edge.faces(&normal, LOOSE)
                 || !own_edge.faces(&-self.two.turn.tr_mul(&normal), LOOSE)
-                || normal.dot(&(self.center - edge.start)) < -self.slack
+                || normal.dot(&(self.center - edge.start)) < -self.ground.slack
             {
                 continue;
             }
             let ends = [start, start + along * own_edge.length];
-            let is_shallow = distance >= -self.slack
-                || (outside <= -self.slack && -distance <= self.depth_at_edge(index, &ends) + self.slack);
+            let is_shallow = distance >= -self.ground.slack
+                || (outside <= -self.ground.slack
+                    && -distance <= self.ground.depth_at_edge(index, &ends) + self.ground.slack);
             if is_shallow {
                 visitor(Parts::EdgeEdge(own, index), distance, true);
             }
@@ -395,57 +294,12 @@ impl<'a> Search<'a> {
     #[inline(never)]
     fn way_out(&self, corners: std::ops::Range<usize>, within: f64) -> Option<(Parts, f64)> {
         let point = if corners.len() == 1 { self.two.corner(corners.start) } else { self.center };
-        let mut nearest = (within, 0, 0.0);
-        self.mesh.visit(&Bounds { low: point, high: point }, within, &mut |index| {
-            let (distance, side) = self.distance_from_triangle(&self.mesh.triangles[index], index, &point);
-            if distance < nearest.0 {
-                nearest = (distance, index, side);
-            }
-            nearest.0
-        });
-        let (_, index, side) = nearest;
-        if side >= 0.0 {
-            return None;
-        }
+        let index = self.ground.way_out(&point, within)?;
         let number = self.mesh.triangles[index].face as usize;
         let face = &self.mesh.faces[number];
         let height = |corner: usize| face.normal.dot(&self.two.corner(corner)) - face.offset;
         let lowest = corners.min_by(|&one, &other| height(one).total_cmp(&height(other)))?;
         Some((Parts::CornerFace(lowest, number), height(lowest)))
-    }
-
-    /// Distance of a point from a triangle, and a number with the sign of the side that it is on.
-    fn distance_from_triangle(&self, triangle: &Triangle, index: usize, point: &Vector3<f64>) -> (f64, f64) {
-        let normal = &self.mesh.faces[triangle.face as usize].normal;
-        let places = self.mesh.places(index);
-        let flat = normal.dot(&(point - places[0]));
-        if self.above_sides(index, point) <= 0.0 {
-            return (flat.abs(), flat);
-        }
-        let mut best = (f64::INFINITY, flat);
-        for side in 0..3 {
-            let (start, end) = (places[side], places[(side + 1) % 3]);
-            let along = end - start;
-            let part = ((point - start).dot(&along) / along.norm_squared()).clamp(0.0, 1.0);
-            let between = point - (start + along * part);
-            let distance = between.norm();
-            if distance < best.0 {
-                let corner = if part <= 0.0 {
-                    Some(side)
-                } else if part >= 1.0 {
-                    Some((side + 1) % 3)
-                } else {
-                    None
-                };
-                let outward = match (corner, triangle.sides[side]) {
-                    (Some(corner), _) => self.mesh.weighted[triangle.corners[corner] as usize],
-                    (None, Some(edge)) => self.mesh.edges[edge as usize].outward,
-                    (None, None) => *normal,
-                };
-                best = (distance, between.dot(&outward));
-            }
-        }
-        best
     }
 }
 

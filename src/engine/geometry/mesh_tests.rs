@@ -1,7 +1,9 @@
 use super::super::convex;
-use super::super::hulls::Hull;
+use super::super::hulls::{HasParts, Hull, IsRound};
 use super::super::poses::{Motion, Numbers, Solid, least_norm, place};
-use super::super::solids::{Ball, Capsule, Cuboid};
+use super::super::round::Round;
+use super::super::round_mesh;
+use super::super::solids::{Ball, Capsule, Cuboid, Cylinder, Disc};
 use super::*;
 use crate::engine::elementary::atan2;
 use crate::engine::rotation::Orientation;
@@ -47,27 +49,46 @@ fn hills(numbers: &mut Numbers) -> Polyhedron {
     Polyhedron::new(corners, &triangles).unwrap()
 }
 
-trait OnMesh: Solid {
-    fn parts(&self) -> Faceted<'_>;
+/// A solid over a mesh.
+enum Body<'a> {
+    Faceted(Faceted<'a>),
+    Round(Round),
 }
-impl OnMesh for Ball {
-    fn parts(&self) -> Faceted<'_> {
-        Faceted::Ball(*self)
+
+impl Body<'_> {
+    fn center(&self) -> Vector3<f64> {
+        match self {
+            Body::Faceted(parts) => parts.center(),
+            Body::Round(_) => Vector3::zeros(),
+        }
     }
-}
-impl OnMesh for Capsule {
-    fn parts(&self) -> Faceted<'_> {
-        Faceted::Capsule(*self)
+
+    fn gap(&self, pose: &Pose<f64>, mesh: &Polyhedron, mesh_pose: &Pose<f64>) -> f64 {
+        match self {
+            Body::Faceted(parts) => gap(parts, pose, mesh, mesh_pose),
+            Body::Round(round) => round_mesh::gap(round, pose, mesh, mesh_pose),
+        }
     }
-}
-impl OnMesh for Cuboid {
-    fn parts(&self) -> Faceted<'_> {
-        Faceted::Box(*self)
+
+    fn at(&self, feature: Feature, pose: &Pose<f64>, mesh: &Polyhedron, place: &Pose<f64>) -> Proximity<f64> {
+        match self {
+            Body::Faceted(parts) => at(feature, parts, pose, mesh, place),
+            Body::Round(round) => round_mesh::at(feature, round, pose, mesh, place),
+        }
     }
-}
-impl OnMesh for Hull {
-    fn parts(&self) -> Faceted<'_> {
-        Faceted::Polyhedron(&self.polyhedron)
+
+    fn features<S: Scalar>(
+        &self,
+        pose: &Pose<S>,
+        mesh: &Polyhedron,
+        mesh_pose: &Pose<S>,
+        reach: f64,
+        found: &mut impl FnMut(Feature, Proximity<S>),
+    ) {
+        match self {
+            Body::Faceted(parts) => features(parts, pose, mesh, mesh_pose, reach, found),
+            Body::Round(round) => round_mesh::features(round, pose, mesh, mesh_pose, reach, found),
+        }
     }
 }
 
@@ -84,7 +105,7 @@ fn distance(solid: &impl Solid, pose: &Pose<f64>, mesh: &Polyhedron, mesh_pose: 
 
 /// Gaps of solids that are apart from a mesh, on its outside, against all triangles; features are consistent and move
 /// with their touching points.
-fn holds<A: OnMesh>(count: usize) {
+fn holds<A: Solid>(count: usize, body: impl Fn(&A) -> Body<'_>) {
     let mut numbers = Numbers::new();
     let (angle, hills) = (angle(), hills(&mut numbers));
     let (mut apart, mut checked) = (0, 0);
@@ -97,10 +118,10 @@ fn holds<A: OnMesh>(count: usize) {
             let offset = Vector3::new(0.5 * numbers.next(), 0.5 * numbers.next(), 1.6 + 0.8 * numbers.next());
             pose = mesh_pose.of(&Pose { position: offset, ..numbers.pose() });
         }
-        let parts = solid.parts();
-        let found = gap(&parts, &pose, mesh, &mesh_pose);
+        let body = body(&solid);
+        let found = body.gap(&pose, mesh, &mesh_pose);
         let apart_by = distance(&solid, &pose, mesh, &mesh_pose);
-        let center = pose.position + pose.orientation.to_world(&parts.center());
+        let center = pose.position + pose.orientation.to_world(&body.center());
         let is_outside = is_outside(mesh, &mesh_pose, &center);
         if apart_by > 1e-6 && is_outside {
             apart += 1;
@@ -112,12 +133,12 @@ fn holds<A: OnMesh>(count: usize) {
         for reach in [0.3, 0.05, 0.0, found + 1e-9] {
             let mut least = f64::INFINITY;
             let mut names = Vec::new();
-            features(&parts, &pose, mesh, &mesh_pose, reach, &mut |feature, near| {
+            body.features(&pose, mesh, &mesh_pose, reach, &mut |feature, near| {
                 least = least.min(near.gap);
                 assert!(near.gap < reach && (near.normal.norm() - 1.0).abs() < 1e-14);
                 assert!(!names.contains(&feature));
                 names.push(feature);
-                let again = at(feature, &parts, &pose, mesh, &mesh_pose);
+                let again = body.at(feature, &pose, mesh, &mesh_pose);
                 assert_eq!((again.gap, again.normal, again.arm), (near.gap, near.normal, near.arm));
             });
             assert_eq!(found < reach, least < f64::INFINITY, "{case}: {found} {reach} {least}");
@@ -125,20 +146,14 @@ fn holds<A: OnMesh>(count: usize) {
         }
         let motion = Motion::random(&mut numbers);
         let moving = [motion.dual(0, &pose), motion.dual(1, &mesh_pose)];
-        features(&parts, &moving[0], mesh, &moving[1], 0.2, &mut |feature, near| {
-            let near_now = at(feature, &parts, &pose, mesh, &mesh_pose);
+        body.features(&moving[0], mesh, &moving[1], 0.2, &mut |feature, near| {
+            let near_now = body.at(feature, &pose, mesh, &mesh_pose);
             let expected = motion.parting(&near_now, &pose, &mesh_pose);
             assert!((near.gap.tangent - expected).abs() < 1e-11);
             if (near_now.gap + solid.margin()).abs() > 0.02 {
                 let after = |time: f64| {
-                    at(
-                        feature,
-                        &parts,
-                        &motion.after(0, &pose, time),
-                        mesh,
-                        &motion.after(1, &mesh_pose, time),
-                    )
-                    .gap
+                    let (pose, place) = (motion.after(0, &pose, time), motion.after(1, &mesh_pose, time));
+                    body.at(feature, &pose, mesh, &place).gap
                 };
                 let difference = (after(1e-6) - after(-1e-6)) / 2e-6;
                 assert!((difference - expected).abs() < 1e-7, "{difference} {expected}");
@@ -165,22 +180,32 @@ fn is_outside(mesh: &Polyhedron, pose: &Pose<f64>, point: &Vector3<f64>) -> bool
 
 #[test]
 fn balls() {
-    holds::<Ball>(10_000);
+    holds(10_000, |solid: &Ball| Body::Faceted(solid.parts()));
 }
 
 #[test]
 fn capsules() {
-    holds::<Capsule>(10_000);
+    holds(10_000, |solid: &Capsule| Body::Faceted(solid.parts()));
 }
 
 #[test]
 fn boxes() {
-    holds::<Cuboid>(10_000);
+    holds(10_000, |solid: &Cuboid| Body::Faceted(solid.parts()));
 }
 
 #[test]
 fn hulls() {
-    holds::<Hull>(10_000);
+    holds(10_000, |solid: &Hull| Body::Faceted(solid.parts()));
+}
+
+#[test]
+fn cylinders() {
+    holds(10_000, |solid: &Cylinder| Body::Round(solid.round()));
+}
+
+#[test]
+fn discs() {
+    holds(10_000, |solid: &Disc| Body::Round(solid.round()));
 }
 
 /// Over a convex mesh, a ball has the signed distance that it has from the hull, however deep.
@@ -216,7 +241,15 @@ fn triangles_in_one_plane_are_as_a_plane() {
     let cuboid = Cuboid { half: Vector3::new(0.7, 0.4, 0.2) };
     let points: Vec<_> = (0..4).map(|k| corner_of(&cuboid, k)).collect();
     let ball = Ball { radius: 0.2 };
-    let solids = [(ball.parts(), 1), (cuboid.parts(), 4), (Faceted::Points(&points), 4)];
+    let cylinder = Round { axis: Vector3::z(), half: 0.2, radius: 0.3 };
+    let lying = Round { axis: Vector3::y(), half: 0.3, radius: 0.2 };
+    let solids = [
+        (Body::Faceted(ball.parts()), 1),
+        (Body::Faceted(cuboid.parts()), 4),
+        (Body::Faceted(Faceted::Points(&points)), 4),
+        (Body::Round(cylinder), 4),
+        (Body::Round(lying), 2),
+    ];
     for (solid, count) in solids {
         let mut names = None;
         for step in 0..400 {
@@ -225,7 +258,7 @@ fn triangles_in_one_plane_are_as_a_plane() {
                 let orientation = Orientation::from_turn(&Vector3::new(0.0, 0.0, 0.01 * f64::from(step)));
                 let pose = Pose { position: Vector3::new(along, 0.5 * along, height), orientation };
                 let mut list = Vec::new();
-                features(&solid, &pose, &mesh, &still, 1e-3, &mut |feature, near| {
+                solid.features(&pose, &mesh, &still, 1e-3, &mut |feature, near| {
                     assert!((near.gap - (height - 0.2)).abs() < 1e-15, "{}", near.gap);
                     assert_eq!(near.normal, Vector3::z());
                     list.push(feature);
@@ -289,7 +322,13 @@ fn parts_that_coincide() {
     let cuboid = Cuboid { half: Vector3::new(0.5, 0.75, 1.0) };
     let capsule = Capsule { half_axis: Vector3::new(0.5, 0.0, 0.0), radius: 0.25 };
     let ball = Ball { radius: 0.25 };
-    let solids = [ball.parts(), Faceted::Points(&points), capsule.parts(), cuboid.parts(), hull.parts()];
+    let faceted = [ball.parts(), Faceted::Points(&points), capsule.parts(), cuboid.parts(), hull.parts()];
+    let rounds = [(1.0, 0.5), (0.0, 0.5), (1.0, 0.75)].map(|(half, radius)| Round {
+        axis: Vector3::z(),
+        half,
+        radius,
+    });
+    let solids = faceted.map(Body::Faceted).into_iter().chain(rounds.map(Body::Round));
     for solid in solids {
         for place in [
             [0.0, 0.0, 0.0],
@@ -305,9 +344,8 @@ fn parts_that_coincide() {
             let motion = Motion::random(&mut numbers);
             let pose = Pose { position: Vector3::from(place), ..still };
             let (one, other) = (motion.dual(0, &pose), motion.dual(1, &still));
-            let found = gap(&solid, &one, mesh, &other);
-            assert!(found.value.is_finite() && found.tangent.is_finite());
-            features(&solid, &one, mesh, &other, 10.0, &mut |_, near| {
+            assert!(solid.gap(&pose, mesh, &still).is_finite());
+            solid.features(&one, mesh, &other, 10.0, &mut |_, near| {
                 let mut all = near.normal.iter().chain(near.arm.iter()).chain([&near.gap]);
                 assert!(all.all(|x| x.value.is_finite() && x.tangent.is_finite()), "{near:?}");
                 assert!((near.normal.map(|x| x.value).norm() - 1.0).abs() < 1e-14);

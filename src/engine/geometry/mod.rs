@@ -15,10 +15,10 @@ pub mod convex;
 pub mod cylinder_plane;
 pub mod disc_plane;
 mod face_overlap;
-mod facet_pair;
 pub mod faceted;
 mod hulls;
 pub mod mesh;
+mod mesh_ground;
 mod mesh_search;
 pub mod point_plane;
 pub mod polyhedron;
@@ -27,8 +27,10 @@ mod rim;
 pub mod rim_plane;
 pub mod round;
 pub mod round_faceted;
+pub mod round_mesh;
 pub mod round_parts;
 pub mod round_round;
+mod solid_pair;
 pub mod solids;
 pub mod sphere_plane;
 mod tree;
@@ -36,10 +38,11 @@ mod tree;
 use super::elementary::hypot;
 use super::rotation::Orientation;
 use super::scalar::Scalar;
-use facet_pair::FacetedPair;
-use faceted::{Counts, Faceted, feature_count};
+use faceted::{Counts, Faceted};
 use nalgebra::Vector3;
 use polyhedron::Polyhedron;
+use round::Round;
+use solid_pair::{SolidPair, features_of_pair, is_flat_on_mesh};
 use solids::{Ball, Capsule, Cuboid, Cylinder, Disc, Feature};
 
 /// What shapes are made of, where that is more than some numbers.
@@ -101,6 +104,15 @@ impl Solid {
         match self {
             Solid::Ball(Ball { radius }) | Solid::Capsule(Capsule { radius, .. }) => *radius,
             Solid::Box(_) | Solid::Cylinder(_) | Solid::Disc(_) | Solid::Hull(_) | Solid::Mesh(_) => 0.0,
+        }
+    }
+
+    /// The cylinder or disc, if it is one.
+    fn round(&self) -> Option<Round> {
+        match *self {
+            Solid::Cylinder(cylinder) => Some(cylinder.into()),
+            Solid::Disc(disc) => Some(disc.into()),
+            _ => None,
         }
     }
 
@@ -197,6 +209,15 @@ impl NodeShape {
             NodeShape::Hull(facets) => Faceted::Polyhedron(&details.polyhedra[facets.index]),
             NodeShape::Disc { .. } | NodeShape::Cylinder(_) | NodeShape::Surface => return None,
         })
+    }
+
+    /// The cylinder or disc, if it is one.
+    fn round(&self) -> Option<Round> {
+        match *self {
+            NodeShape::Cylinder(cylinder) => Some(cylinder.into()),
+            NodeShape::Disc { radius, axis } => Some(Disc { radius, axis }.into()),
+            _ => None,
+        }
     }
 
     /// How many corners, edges and faces it has, if it is made of them.
@@ -354,29 +375,18 @@ pub fn meeting(shape: &NodeShape, surface: &SurfaceShape) -> Option<Meeting> {
             NodeShape::Surface => None,
         };
     };
-    let features = |second: &Counts| shape.counts().map(|first| Features(feature_count(&first, second)));
     match (shape, solid) {
-        (_, Solid::Mesh(mesh)) => features(&mesh.counts),
+        (NodeShape::Surface, _) => None,
+        (_, Solid::Mesh(_)) => features_of_pair(shape, solid).map(Features),
         (NodeShape::Sphere { .. }, _) => Some(Points(1)),
         (NodeShape::Points { count, .. }, _) => Some(Points(*count)),
-        (NodeShape::Surface, _) => None,
         (_, Solid::Ball(_)) => Some(Points(1)),
-        (NodeShape::Box(_) | NodeShape::Capsule(_) | NodeShape::Hull(_), Solid::Hull(hull)) => {
-            features(&hull.counts)
-        }
-        (NodeShape::Hull(_), Solid::Box(_)) => features(&BOX),
-        (NodeShape::Hull(hull), Solid::Capsule(_)) => Some(Features(feature_count(&CAPSULE, &hull.counts))),
-        (NodeShape::Box(_), Solid::Capsule(_)) => Some(Features(feature_count(&CAPSULE, &BOX))),
         (NodeShape::Box(_), Solid::Box(_)) => Some(Features(box_box::FEATURES)),
         (NodeShape::Capsule(_), Solid::Box(_)) => Some(Features(capsule_box::FEATURES)),
         (NodeShape::Capsule(_), Solid::Capsule(_)) => Some(Features(capsule_capsule::FEATURES)),
-        (NodeShape::Box(_) | NodeShape::Capsule(_) | NodeShape::Cylinder(_), _)
-        | (NodeShape::Disc { .. } | NodeShape::Hull(_), _) => None,
+        _ => features_of_pair(shape, solid).map(Features),
     }
 }
-
-const BOX: Counts = Counts { corners: box_parts::CORNERS, edges: box_parts::EDGES, faces: box_parts::FACES };
-const CAPSULE: Counts = Counts { corners: 2, edges: 1, faces: 0 };
 
 /// Whether the normal of one of the touching points or features of a pair stays as it is when the node slides along.
 #[inline]
@@ -384,7 +394,7 @@ pub fn is_flat(shape: &NodeShape, surface: &SurfaceShape, index: usize) -> bool 
     match surface {
         SurfaceShape::Plane { .. } => true,
         SurfaceShape::Solid { solid: Solid::Mesh(mesh), .. } => {
-            shape.counts().is_some_and(|first| mesh::is_flat(index as Feature, &first, &mesh.counts))
+            is_flat_on_mesh(shape, index as Feature, &mesh.counts)
         }
         SurfaceShape::Solid { .. } => false,
     }
@@ -424,7 +434,7 @@ pub fn proximity<S: Scalar>(
             point_plane::proximity(&details.polyhedra[facets.index].corners[index], pose, plane)
         }
         (_, Placed::Solid(solid @ Solid::Mesh(_), place)) => {
-            FacetedPair::of(shape, solid, details).at(feature, pose, place)
+            SolidPair::of(shape, solid, details).at(feature, pose, place)
         }
         (NodeShape::Sphere { radius }, Placed::Solid(solid, place)) => {
             ball_solid(&Ball { radius: *radius }, pose, solid, place, details)
@@ -451,12 +461,8 @@ pub fn proximity<S: Scalar>(
             };
             ball_solid(ball, place, &solid, pose, details).seen_from_second(place, pose)
         }
-        (NodeShape::Hull(_), Placed::Solid(solid, place))
-        | (NodeShape::Box(_), Placed::Solid(solid @ Solid::Capsule(_), place))
-        | (_, Placed::Solid(solid @ Solid::Hull(_), place)) => {
-            FacetedPair::of(shape, solid, details).at(feature, pose, place)
-        }
-        _ => unreachable!("the pair has a gap function"),
+        (_, Placed::Solid(solid, place)) => SolidPair::of(shape, solid, details).at(feature, pose, place),
+        (NodeShape::Surface, Placed::Plane(_)) => unreachable!("the pair has a gap function"),
     }
 }
 
@@ -486,7 +492,7 @@ pub fn features<S: Scalar>(
             capsule_capsule::features(first, pose, second, place, reach, found)
         }
         (_, Placed::Solid(solid, place)) => {
-            FacetedPair::of(shape, solid, details).features(pose, place, reach, found)
+            SolidPair::of(shape, solid, details).features(pose, place, reach, found)
         }
         _ => unreachable!("the pair meets with features"),
     }
@@ -513,7 +519,7 @@ pub fn gap_of_features<S: Scalar>(
         (NodeShape::Capsule(first), Placed::Solid(Solid::Capsule(second), place)) => {
             capsule_capsule::gap(first, pose, second, place)
         }
-        (_, Placed::Solid(solid, place)) => FacetedPair::of(shape, solid, details).gap(pose, place),
+        (_, Placed::Solid(solid, place)) => SolidPair::of(shape, solid, details).gap(pose, place),
         _ => unreachable!("the pair meets with features"),
     }
 }

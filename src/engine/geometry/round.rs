@@ -274,4 +274,29 @@ impl Spot<f64> {
     pub fn aside(&self, point: &Vector3<f64>) -> f64 {
         self.axis.cross(&(point - self.center)).norm()
     }
+
+    /// Whether a segment passes through the solid.
+    pub fn is_inside_somewhere(&self, start: &Vector3<f64>, end: &Vector3<f64>) -> bool {
+        let (mut from, mut to) = (0.0_f64, 1.0_f64);
+        let [one, other] = [start, end].map(|place| self.along(place));
+        for (low, high) in [(one, other), (-one, -other)] {
+            // Heights over a cap.
+            let (low, high) = (low - self.solid.half, high - self.solid.half);
+            if low > 0.0 && high > 0.0 {
+                return false;
+            }
+            let cut = low / (low - high);
+            if low > 0.0 {
+                from = from.max(cut);
+            } else if high > 0.0 {
+                to = to.min(cut);
+            }
+        }
+        let across = |vector: Vector3<f64>| vector - self.axis * self.axis.dot(&vector);
+        let (origin, way) = (across(start - self.center), across(end - start));
+        // The least distance from the axis in between.
+        let square = way.norm_squared();
+        let least = if square > 0.0 { (-origin.dot(&way) / square).clamp(from, to.max(from)) } else { from };
+        from <= to && (origin + way * least).norm() <= self.solid.radius
+    }
 }

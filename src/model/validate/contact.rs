@@ -23,16 +23,6 @@ struct Claim {
     named: usize,
 }
 
-/// Whether two shapes can touch.
-enum Meeting {
-    /// Yes, in this order.
-    Possible(Pair),
-    /// Never: neither has a volume.
-    Never,
-    /// There is no gap function.
-    Unknown,
-}
-
 /// Nodes and surfaces that can be in contact.
 struct Shapes<'a> {
     nodes: &'a [Node],
@@ -51,33 +41,6 @@ impl Shapes<'_> {
         }
     }
 
-    fn kind(&self, named: Named) -> &'static str {
-        match named {
-            Named::Surface(_) => "surface",
-            Named::Node(node) => match self.nodes[node].shape {
-                NodeShape::Point => "point",
-                NodeShape::Sphere { .. } => "sphere",
-                NodeShape::Disc { .. } => "disc",
-                NodeShape::Box { .. } => "box",
-                NodeShape::Capsule { .. } => "capsule",
-                NodeShape::Cylinder { .. } => "cylinder",
-                NodeShape::Points { .. } => "shape of points",
-                NodeShape::Hull { .. } => "hull",
-            },
-        }
-    }
-
-    /// What to say of a pair without a gap function.
-    fn unknown(&self, first: Named, second: Named) -> String {
-        format!(
-            "this version knows no contact of `{}` ({}) and `{}` ({})",
-            self.name(first),
-            self.kind(first),
-            self.name(second),
-            self.kind(second)
-        )
-    }
-
     /// Whether a pair touches with features that follow from where its shapes are.
     fn meets_with_features(&self, (node, other): Pair) -> bool {
         let surface = match other {
@@ -88,31 +51,24 @@ impl Shapes<'_> {
         matches!(meeting, Some(engine::geometry::Meeting::Features(_)))
     }
 
-    /// Whether a node and another node or surface can touch.
-    fn meeting(&self, node: usize, other: Named) -> Meeting {
+    /// A node and another node or surface, in the order in which they have a gap function; none for two nodes that can
+    /// never touch because neither has a volume.
+    fn pair(&self, node: usize, other: Named) -> Option<Pair> {
         match other {
-            Named::Surface(surface) => {
-                match meeting(&self.node_shapes[node], &self.surface_shapes[surface]) {
-                    Some(_) => Meeting::Possible((node, Other::Surface(surface))),
-                    None => Meeting::Unknown,
-                }
-            }
+            Named::Surface(surface) => Some((node, Other::Surface(surface))),
             Named::Node(other) => {
+                let touches = |first: usize, second: usize| {
+                    meeting(&self.node_shapes[first], &self.node_shapes[second].as_surface()?)
+                };
                 let has_volume = |node: usize| {
                     !matches!(self.nodes[node].shape, NodeShape::Point | NodeShape::Points { .. })
                 };
                 if !has_volume(node) && !has_volume(other) {
-                    return Meeting::Never;
-                }
-                let touches = |first: usize, second: usize| {
-                    meeting(&self.node_shapes[first], &self.node_shapes[second].as_surface()?)
-                };
-                if touches(node, other).is_some() {
-                    Meeting::Possible((node, Other::Node(other)))
-                } else if touches(other, node).is_some() {
-                    Meeting::Possible((other, Other::Node(node)))
+                    None
+                } else if touches(node, other).is_some() {
+                    Some((node, Other::Node(other)))
                 } else {
-                    Meeting::Unknown
+                    touches(other, node).map(|_| (other, Other::Node(node)))
                 }
             }
         }
@@ -255,15 +211,11 @@ impl<'a> Validator<'a> {
                 format!("`{}` cannot touch itself", names[0]),
                 "a contact is between a node and a surface, or between two nodes",
             ),
-            (Named::Node(node), other) | (other, Named::Node(node)) => match shapes.meeting(node, other) {
-                Meeting::Possible(pair) => return Some(pair),
-                Meeting::Never => (
+            (Named::Node(node), other) | (other, Named::Node(node)) => match shapes.pair(node, other) {
+                Some(pair) => return Some(pair),
+                None => (
                     format!("`{}` and `{}` can never touch: both are points", names[0], names[1]),
                     "give one of them a shape with a volume, such as shape.sphere.radius",
-                ),
-                Meeting::Unknown => (
-                    shapes.unknown(first, second),
-                    "spheres and points touch every shape, every shape touches planes and spheres; boxes, capsules and hulls touch one another and meshes",
                 ),
             },
         };
@@ -292,18 +244,8 @@ impl<'a> Validator<'a> {
                 }
                 (Named::Node(node), other) | (other, Named::Node(node)) => (node, other),
             };
-            match shapes.meeting(node, other) {
-                Meeting::Possible(pair) => pairs.push(pair),
-                Meeting::Never => continue,
-                Meeting::Unknown => {
-                    let message = shapes.unknown(Named::Node(node), other);
-                    self.problems.push(
-                        Problem::at(entry.between.span(), message)
-                            .hint("name the pairs that can touch instead of \"*\""),
-                    );
-                    return None;
-                }
-            }
+            let Some(pair) = shapes.pair(node, other) else { continue };
+            pairs.push(pair);
             *total += 1;
             if *total > MAX_CONTACTS {
                 let message = format!("the model has more than {MAX_CONTACTS} contacts");

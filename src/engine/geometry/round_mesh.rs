@@ -1,0 +1,243 @@
+//! Cylinder or disc against a mesh, see [`mesh`](super::mesh): parts touch where their distance is least nearby.
+
+use super::faceted::{Counts, Faceted};
+use super::mesh::{SLIVER, beyond, nearest_parts, report};
+use super::mesh_ground::{Ground, LOOSE, STRICT, Seeker, Seen};
+use super::polyhedron::Polyhedron;
+use super::rim::BRANCHES;
+use super::round::{ENDS, LOWEST, POINTS, Round, Spot};
+use super::round_parts::Parts;
+use super::solids::{CLOSE, Feature, values};
+use super::tree::Bounds;
+use super::{Pose, Proximity};
+use crate::engine::scalar::Scalar;
+use nalgebra::Vector3;
+
+/// Sine of the angle between axis and edge below which the side touches along a line.
+const PARALLEL: f64 = 1e-3;
+
+/// Reports where solid and mesh are nearer than `reach`.
+///
+/// The smallest gap reported is at most `SLIVER` times the thickness of the solid larger than [`gap`].
+pub fn features<S: Scalar>(
+    first: &Round,
+    first_pose: &Pose<S>,
+    mesh: &Polyhedron,
+    mesh_pose: &Pose<S>,
+    reach: f64,
+    found: &mut impl FnMut(Feature, Proximity<S>),
+) {
+    let second = Faceted::Polyhedron(mesh);
+    let counts = second.counts();
+    let spot = Spot::from_body(*first, first_pose, mesh_pose);
+    let search = Search::new(spot.values(), Ground::new(mesh, reach.max(0.0)), &second);
+    let at = |parts: Parts| parts.in_world(&spot, &second, mesh_pose);
+    report(&search, reach.max(0.0), SLIVER * first.thickness(), reach, &at, &mut |parts, near| {
+        found(parts.feature(&counts), near);
+    });
+}
+
+/// A feature at other poses.
+pub fn at<S: Scalar>(
+    feature: Feature,
+    first: &Round,
+    first_pose: &Pose<S>,
+    mesh: &Polyhedron,
+    mesh_pose: &Pose<S>,
+) -> Proximity<S> {
+    super::round_faceted::at(feature, first, first_pose, &Faceted::Polyhedron(mesh), mesh_pose)
+}
+
+/// Whether the normal of a feature stays as it is when the solid slides along.
+pub fn is_flat(feature: Feature, mesh: &Counts) -> bool {
+    matches!(Parts::of(feature, mesh), Parts::RimFace(..))
+}
+
+/// Signed distance of solid and mesh: where they overlap, minus the depth of the part that is deepest.
+pub fn gap<S: Scalar>(first: &Round, first_pose: &Pose<S>, mesh: &Polyhedron, mesh_pose: &Pose<S>) -> S {
+    let second = Faceted::Polyhedron(mesh);
+    let now = Spot::from_body(*first, &values(first_pose), &values(mesh_pose));
+    match nearest_parts(&Search::new(now, Ground::new(mesh, 0.0), &second)) {
+        Some(parts) => {
+            parts.in_world(&Spot::from_body(*first, first_pose, mesh_pose), &second, mesh_pose).gap
+        }
+        None => S::from(beyond(mesh, first.extent())),
+    }
+}
+
+/// A solid in the frame of a mesh.
+struct Search<'a> {
+    spot: Spot<f64>,
+    ground: Ground<'a>,
+    second: &'a Faceted<'a>,
+    close: f64,
+}
+
+impl Seeker for Search<'_> {
+    type Parts = Parts;
+
+    fn each(&self, mut within: f64, visitor: &mut impl FnMut(Parts, f64, bool) -> f64) {
+        let reach = Vector3::from_fn(|axis, _| self.spot.reach(&Vector3::ith(axis, 1.0)));
+        let bounds = Bounds { low: self.spot.center - reach, high: self.spot.center + reach };
+        let mesh = self.ground.mesh;
+        let mut seen = Seen::new();
+        let mut least = f64::INFINITY;
+        mesh.visit(&bounds, within, &mut |index| {
+            let mut visitor = |parts: Parts, distance: f64, touches: bool| {
+                // What is behind a triangle far from it has come another way.
+                if distance >= -self.ground.slack || mesh.bounds_of(index).meets(&bounds) {
+                    least = least.min(distance);
+                    within = visitor(parts, distance, touches);
+                }
+            };
+            let triangle = &mesh.triangles[index];
+            self.rims_over(index, &mut seen, &mut visitor);
+            for side in (0..3).filter(|&side| triangle.owns_side[side]) {
+                self.over_edge(triangle.sides[side].expect("it owns it") as usize, &mut visitor);
+            }
+            for place in (0..3).filter(|&place| triangle.owns_corner[place]) {
+                self.over_corner(triangle.corners[place] as usize, &mut visitor);
+            }
+            within
+        });
+        if least > 0.0
+            && let Some((parts, distance)) = self.deep(&bounds)
+        {
+            visitor(parts, distance, true);
+        }
+    }
+}
+
+impl<'a> Search<'a> {
+    fn new(spot: Spot<f64>, ground: Ground<'a>, second: &'a Faceted<'a>) -> Search<'a> {
+        let close = CLOSE * (ground.mesh.bounds().size() + spot.solid.extent());
+        Search { spot, ground, second, close }
+    }
+
+    /// Points of the rims over a triangle.
+    fn rims_over(&self, index: usize, seen: &mut Seen, visitor: &mut impl FnMut(Parts, f64, bool)) {
+        let number = self.ground.mesh.triangles[index].face;
+        let face = &self.ground.mesh.faces[number as usize];
+        if face.normal.dot(&self.spot.center) - face.offset < -self.ground.slack {
+            return;
+        }
+        self.spot.each_over_plane(&face.normal, &mut |end, point| {
+            let near = self.spot.rim_over_plane(end, point, &face.normal, face.offset);
+            if self.ground.is_over(index, &(self.spot.center + near.arm), near.gap)
+                && seen.is_new(end * POINTS + point, number)
+            {
+                visitor(Parts::RimFace(end, point, number as usize), near.gap, true);
+            }
+        });
+    }
+
+    /// How far the solid is behind the face of an edge that it is less behind of.
+    fn depth_at_edge(&self, edge: usize) -> f64 {
+        let depths = self.ground.mesh.edges[edge].faces.map(|face| {
+            let face = &self.ground.mesh.faces[face as usize];
+            face.offset - face.normal.dot(&self.spot.center) + self.spot.reach(&face.normal)
+        });
+        depths[0].min(depths[1])
+    }
+
+    fn over_edge(&self, index: usize, visitor: &mut impl FnMut(Parts, f64, bool)) {
+        let edge = self.second.edge(index);
+        let mut compare = |parts: Parts, beyond: &dyn Fn(&Vector3<f64>) -> f64| {
+            let near = parts.at(&self.spot, self.second);
+            let touching = self.spot.center + near.arm - near.normal * near.gap;
+            let along = edge.along.dot(&(touching - edge.start));
+            let outside = (along - edge.length).max(-along).max(beyond(&touching));
+            if outside > self.ground.rounding
+                || !edge.faces(&near.normal, LOOSE)
+                || near.normal.dot(&(self.spot.center - edge.start)) < -self.ground.slack
+            {
+                return;
+            }
+            if let Parts::RimEdge(end, ..) = parts
+                && !self.spot.rim_faces(end, &near, LOOSE)
+            {
+                return;
+            }
+            let is_shallow = near.gap >= -self.ground.slack
+                || (outside <= -self.ground.slack
+                    && -near.gap <= self.depth_at_edge(index) + self.ground.slack);
+            if is_shallow {
+                visitor(parts, near.gap, true);
+            }
+        };
+        if self.spot.axis.cross(&edge.along).norm() > PARALLEL {
+            compare(Parts::SideEdge(index), &|place| self.spot.along(place).abs() - self.spot.solid.half);
+        }
+        for end in 0..ENDS {
+            let rim = self.spot.rim(end);
+            for branch in 0..BRANCHES {
+                if rim.minimum(&edge.start, &edge.along, branch).is_some() {
+                    compare(Parts::RimEdge(end, branch, index), &|_| f64::NEG_INFINITY);
+                }
+            }
+        }
+    }
+
+    /// A corner of the mesh against the part of the solid that it is outside of, or least behind.
+    fn over_corner(&self, index: usize, visitor: &mut impl FnMut(Parts, f64, bool)) {
+        let place = self.ground.mesh.corners[index];
+        let height = self.spot.along(&place);
+        let end = usize::from(height > 0.0);
+        let beyond = height.abs() - self.spot.solid.half;
+        let outside = self.spot.aside(&place) - self.spot.solid.radius;
+        let is_at_rim = beyond > 0.0 && outside > 0.0;
+        let parts = if is_at_rim {
+            Parts::RimCorner(end, index)
+        } else if beyond > outside {
+            Parts::CapCorner(end, index)
+        } else {
+            Parts::SideCorner(index)
+        };
+        let near = parts.at(&self.spot, self.second);
+        let tolerance = if is_at_rim { STRICT } else { LOOSE };
+        if (near.gap > self.close || !is_at_rim) && self.second.corner_faces(index, &near.normal, tolerance) {
+            visitor(parts, near.gap, !is_at_rim);
+        }
+    }
+
+    /// What parts that are nearest say nothing of: a solid that is pierced, or whose middle is behind the mesh.
+    fn deep(&self, bounds: &Bounds) -> Option<(Parts, f64)> {
+        let mut best: Option<(Parts, f64)> = None;
+        self.ground.mesh.visit(bounds, 0.0, &mut |index| {
+            if let Some((parts, depth)) = self.through(index)
+                && best.is_none_or(|(_, other)| depth > other)
+            {
+                best = Some((parts, depth));
+            }
+            0.0
+        });
+        best.or_else(|| {
+            let index = self.ground.way_out(&self.spot.center, f64::INFINITY)?;
+            Some(self.lowest(self.ground.mesh.triangles[index].face as usize))
+        })
+    }
+
+    /// The point of the solid that is lowest over a face.
+    fn lowest(&self, face: usize) -> (Parts, f64) {
+        let end = self.spot.lower_end(&self.ground.mesh.faces[face].normal);
+        let parts = Parts::RimFace(end, LOWEST, face);
+        (parts, parts.at(&self.spot, self.second).gap)
+    }
+
+    /// The point of the solid that is farthest behind a triangle that cuts it, if its middle is in front, and how far.
+    fn through(&self, index: usize) -> Option<(Parts, f64)> {
+        let number = self.ground.mesh.triangles[index].face as usize;
+        let face = &self.ground.mesh.faces[number];
+        let (parts, depth) = self.lowest(number);
+        let height = face.normal.dot(&self.spot.center) - face.offset;
+        if depth >= 0.0 || height < 0.0 {
+            return None;
+        }
+        let way = parts.at(&self.spot, self.second).arm;
+        let cut = self.spot.center + way * (height / (height - depth));
+        let places = self.ground.mesh.places(index);
+        let is_cut = self.ground.above_sides(index, &cut) <= 0.0
+            || (0..3).any(|side| self.spot.is_inside_somewhere(&places[side], &places[(side + 1) % 3]));
+        is_cut.then_some((parts, depth))
+    }
+}
