@@ -334,11 +334,12 @@ impl System {
     /// How much the normal of a contact turns at most for a length that the node slides along.
     pub fn bend(&self, sides: Sides) -> f64 {
         let SurfaceShape::Solid { solid, .. } = &self.surfaces[sides.surface].shape else { return 0.0 };
-        let radius = match self.nodes[sides.node].shape {
-            NodeShape::Sphere { radius } => radius,
-            _ => 0.0,
+        let round = match (&self.nodes[sides.node].shape, solid) {
+            (NodeShape::Sphere { radius }, _) => radius + solid.roundness(),
+            // What is not round touches the side, or a rim, which is sharp.
+            (_, Solid::Cylinder(cylinder)) => cylinder.radius,
+            _ => solid.roundness(),
         };
-        let round = radius + solid.roundness();
         if round > 0.0 { 1.0 / round } else { 0.0 }
     }
 

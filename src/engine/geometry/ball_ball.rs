@@ -1,25 +1,12 @@
-//! Ball against ball: `gap = |r1 - r2| - R1 - R2`, normal `(r1 - r2) / |r1 - r2|`. One feature.
+//! Ball against ball: `gap = |r1 - r2| - R1 - R2`, normal `(r1 - r2) / |r1 - r2|`.
 
-use super::solids::{Ball, Feature, direction, only};
+use super::solids::{Ball, direction};
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
 use nalgebra::Vector3;
 
-/// Reports where the balls are nearer than `reach`.
-pub fn features<S: Scalar>(
-    first: &Ball,
-    first_pose: &Pose<S>,
-    second: &Ball,
-    second_pose: &Pose<S>,
-    reach: f64,
-    found: &mut impl FnMut(Feature, Proximity<S>),
-) {
-    only(at(0, first, first_pose, second, second_pose), reach, found);
-}
-
-/// The feature at other poses.
-pub fn at<S: Scalar>(
-    _feature: Feature,
+/// Signed distance of the balls.
+pub fn proximity<S: Scalar>(
     first: &Ball,
     first_pose: &Pose<S>,
     second: &Ball,
@@ -31,17 +18,12 @@ pub fn at<S: Scalar>(
     Proximity { gap: distance - S::from(size), normal, arm: normal * S::from(-first.radius) }
 }
 
-/// Signed distance of the balls.
-pub fn gap<S: Scalar>(first: &Ball, first_pose: &Pose<S>, second: &Ball, second_pose: &Pose<S>) -> S {
-    at(0, first, first_pose, second, second_pose).gap
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::poses::{self, shape_pair};
     use super::*;
 
-    shape_pair!(Ball, Ball);
+    shape_pair!(Ball, Ball, proximity);
 
     #[test]
     fn it_is_the_signed_distance() {

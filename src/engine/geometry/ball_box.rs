@@ -1,26 +1,13 @@
 //! Ball against box: with the centre `c` in the frame of the box, and `d = c - clamp(c, -h, h)`, `gap = |d| - R` where
 //! the centre is outside, else `max(|c_i| - h_i) - R`. One feature: the gap is smooth over faces, edges and corners.
 
-use super::solids::{Ball, CLOSE, Cuboid, Feature, only, seen_from};
+use super::solids::{Ball, CLOSE, Cuboid, seen_from};
 use super::{Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
 use nalgebra::Vector3;
 
-/// Reports where ball and box are nearer than `reach`.
-pub fn features<S: Scalar>(
-    first: &Ball,
-    first_pose: &Pose<S>,
-    second: &Cuboid,
-    second_pose: &Pose<S>,
-    reach: f64,
-    found: &mut impl FnMut(Feature, Proximity<S>),
-) {
-    only(at(0, first, first_pose, second, second_pose), reach, found);
-}
-
-/// The feature at other poses.
-pub fn at<S: Scalar>(
-    _feature: Feature,
+/// Signed distance of ball and box.
+pub fn proximity<S: Scalar>(
     first: &Ball,
     first_pose: &Pose<S>,
     second: &Cuboid,
@@ -30,11 +17,6 @@ pub fn at<S: Scalar>(
     let (distance, normal) = distance(second, &center);
     let normal = second_pose.orientation.to_world(&normal);
     Proximity { gap: distance - S::from(first.radius), normal, arm: normal * S::from(-first.radius) }
-}
-
-/// Signed distance of ball and box.
-pub fn gap<S: Scalar>(first: &Ball, first_pose: &Pose<S>, second: &Cuboid, second_pose: &Pose<S>) -> S {
-    at(0, first, first_pose, second, second_pose).gap
 }
 
 /// Signed distance of a point from a box, and the unit vector away from it, in the frame of the box.
@@ -61,7 +43,7 @@ mod tests {
     use super::super::poses::{self, shape_pair};
     use super::*;
 
-    shape_pair!(Ball, Cuboid);
+    shape_pair!(Ball, Cuboid, proximity);
 
     #[test]
     fn it_is_the_signed_distance() {

@@ -1,27 +1,14 @@
 //! Ball against capsule: with the centre `c` in the frame of the capsule, `a` its half axis and
-//! `t = clamp(c . a / a . a, -1, 1)`, `gap = |c - t a| - R1 - R2`. One feature.
+//! `t = clamp(c . a / a . a, -1, 1)`, `gap = |c - t a| - R1 - R2`.
 
 use super::disc_plane::any_across;
-use super::solids::{Ball, Capsule, Feature, along_segment, direction, only, seen_from};
+use super::solids::{Ball, Capsule, along_segment, direction, seen_from};
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
 use nalgebra::Vector3;
 
-/// Reports where ball and capsule are nearer than `reach`.
-pub fn features<S: Scalar>(
-    first: &Ball,
-    first_pose: &Pose<S>,
-    second: &Capsule,
-    second_pose: &Pose<S>,
-    reach: f64,
-    found: &mut impl FnMut(Feature, Proximity<S>),
-) {
-    only(at(0, first, first_pose, second, second_pose), reach, found);
-}
-
-/// The feature at other poses.
-pub fn at<S: Scalar>(
-    _feature: Feature,
+/// Signed distance of ball and capsule.
+pub fn proximity<S: Scalar>(
     first: &Ball,
     first_pose: &Pose<S>,
     second: &Capsule,
@@ -31,11 +18,6 @@ pub fn at<S: Scalar>(
     let (distance, normal) = distance(second, &center);
     let normal = second_pose.orientation.to_world(&normal);
     Proximity { gap: distance - S::from(first.radius), normal, arm: normal * S::from(-first.radius) }
-}
-
-/// Signed distance of ball and capsule.
-pub fn gap<S: Scalar>(first: &Ball, first_pose: &Pose<S>, second: &Capsule, second_pose: &Pose<S>) -> S {
-    at(0, first, first_pose, second, second_pose).gap
 }
 
 /// Signed distance of a point from a capsule, and the unit vector away from it, in the frame of the capsule.
@@ -52,7 +34,7 @@ mod tests {
     use super::super::poses::{self, shape_pair};
     use super::*;
 
-    shape_pair!(Ball, Capsule);
+    shape_pair!(Ball, Capsule, proximity);
 
     #[test]
     fn it_is_the_signed_distance() {

@@ -1,28 +1,15 @@
 //! Ball against cylinder: with the centre at the distance `p` from the axis and at the height `x` along it,
 //! `b = |x| - h` and `o = p - R2`, `gap = max(b, o) - R1` where one of them is negative, else, near the rim,
-//! `gap = sqrt(b^2 + o^2) - R1`. One feature.
+//! `gap = sqrt(b^2 + o^2) - R1`.
 
 use super::disc_plane::any_across;
-use super::solids::{Ball, CLOSE, Cylinder, Feature, direction, only, seen_from};
+use super::solids::{Ball, CLOSE, Cylinder, direction, seen_from};
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
 use nalgebra::Vector3;
 
-/// Reports where ball and cylinder are nearer than `reach`.
-pub fn features<S: Scalar>(
-    first: &Ball,
-    first_pose: &Pose<S>,
-    second: &Cylinder,
-    second_pose: &Pose<S>,
-    reach: f64,
-    found: &mut impl FnMut(Feature, Proximity<S>),
-) {
-    only(at(0, first, first_pose, second, second_pose), reach, found);
-}
-
-/// The feature at other poses.
-pub fn at<S: Scalar>(
-    _feature: Feature,
+/// Signed distance of ball and cylinder.
+pub fn proximity<S: Scalar>(
     first: &Ball,
     first_pose: &Pose<S>,
     second: &Cylinder,
@@ -32,11 +19,6 @@ pub fn at<S: Scalar>(
     let (distance, normal) = distance(second, &center);
     let normal = second_pose.orientation.to_world(&normal);
     Proximity { gap: distance - S::from(first.radius), normal, arm: normal * S::from(-first.radius) }
-}
-
-/// Signed distance of ball and cylinder.
-pub fn gap<S: Scalar>(first: &Ball, first_pose: &Pose<S>, second: &Cylinder, second_pose: &Pose<S>) -> S {
-    at(0, first, first_pose, second, second_pose).gap
 }
 
 /// Signed distance of a point from a cylinder, and the unit vector away from it, in the frame of the cylinder.
@@ -64,7 +46,7 @@ mod tests {
     use super::super::poses::{self, shape_pair};
     use super::*;
 
-    shape_pair!(Ball, Cylinder);
+    shape_pair!(Ball, Cylinder, proximity);
 
     #[test]
     fn it_is_the_signed_distance() {

@@ -1,27 +1,14 @@
 //! Ball against disc: with the centre at the distance `p` from the axis and at the height `x` over the disc,
-//! `gap = sqrt(x^2 + max(p - R2, 0)^2) - R1`. The disc has two sides and no thickness. One feature.
+//! `gap = sqrt(x^2 + max(p - R2, 0)^2) - R1`. The disc has two sides and no thickness.
 
 use super::disc_plane::any_across;
-use super::solids::{Ball, CLOSE, Disc, Feature, direction, only, seen_from};
+use super::solids::{Ball, CLOSE, Disc, direction, seen_from};
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
 use nalgebra::Vector3;
 
-/// Reports where ball and disc are nearer than `reach`.
-pub fn features<S: Scalar>(
-    first: &Ball,
-    first_pose: &Pose<S>,
-    second: &Disc,
-    second_pose: &Pose<S>,
-    reach: f64,
-    found: &mut impl FnMut(Feature, Proximity<S>),
-) {
-    only(at(0, first, first_pose, second, second_pose), reach, found);
-}
-
-/// The feature at other poses.
-pub fn at<S: Scalar>(
-    _feature: Feature,
+/// Signed distance of ball and disc.
+pub fn proximity<S: Scalar>(
     first: &Ball,
     first_pose: &Pose<S>,
     second: &Disc,
@@ -31,11 +18,6 @@ pub fn at<S: Scalar>(
     let (distance, normal) = distance(second, &center);
     let normal = second_pose.orientation.to_world(&normal);
     Proximity { gap: distance - S::from(first.radius), normal, arm: normal * S::from(-first.radius) }
-}
-
-/// Signed distance of ball and disc.
-pub fn gap<S: Scalar>(first: &Ball, first_pose: &Pose<S>, second: &Disc, second_pose: &Pose<S>) -> S {
-    at(0, first, first_pose, second, second_pose).gap
 }
 
 /// Distance of a point from a disc, and the unit vector away from it, in the frame of the disc.
@@ -61,7 +43,7 @@ mod tests {
     use super::super::poses::{self, shape_pair};
     use super::*;
 
-    shape_pair!(Ball, Disc);
+    shape_pair!(Ball, Disc, proximity);
 
     #[test]
     fn it_is_the_signed_distance() {

@@ -14,13 +14,13 @@
 //! of edges. An overlap of less than [`SLIVER`] does not make corners of its own, so that equal boxes on each other
 //! touch with four corners whatever the round-off.
 
-use super::box_parts::{
-    AROUND, CORNERS, EDGES, FACES, around, corner, corner_at, corner_outward, edge, edge_at, face, face_at,
-};
+use super::box_overlap::Overlap;
+use super::box_parts::{CORNERS, corner, corner_at, corner_outward, edge, edge_at, face, face_at};
+use super::part_pairs::{BOX, Parts, feature_count};
 use super::solids::{CLOSE, Cuboid, Feature, oriented, values};
 use super::{Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
-use nalgebra::{Vector2, Vector3};
+use nalgebra::Vector3;
 
 /// Length, over the smallest half edge of the boxes, below which a difference does not make another feature.
 pub const SLIVER: f64 = 1e-4;
@@ -31,65 +31,8 @@ const ALIGNED: f64 = 0.9;
 /// Advantage of the first box's face over the second's, as cosines, in the choice of the face to project on.
 const PREFERENCE: f64 = 1e-6;
 
-/// Parts that touch: first that of the first box, by number.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Parts {
-    CornerFace(usize, usize),
-    FaceCorner(usize, usize),
-    EdgeEdge(usize, usize),
-    CornerEdge(usize, usize),
-    EdgeCorner(usize, usize),
-    CornerCorner(usize, usize),
-}
-
 /// Number of features.
-pub const FEATURES: usize = CORNER_CORNER + CORNERS * CORNERS;
-
-const FACE_CORNER: usize = CORNERS * FACES;
-const EDGE_EDGE: usize = FACE_CORNER + FACES * CORNERS;
-const CORNER_EDGE: usize = EDGE_EDGE + EDGES * EDGES;
-const EDGE_CORNER: usize = CORNER_EDGE + CORNERS * EDGES;
-const CORNER_CORNER: usize = EDGE_CORNER + EDGES * CORNERS;
-
-impl Parts {
-    fn feature(self) -> Feature {
-        let number = match self {
-            Parts::CornerFace(one, other) => one * FACES + other,
-            Parts::FaceCorner(one, other) => FACE_CORNER + one * CORNERS + other,
-            Parts::EdgeEdge(one, other) => EDGE_EDGE + one * EDGES + other,
-            Parts::CornerEdge(one, other) => CORNER_EDGE + one * EDGES + other,
-            Parts::EdgeCorner(one, other) => EDGE_CORNER + one * CORNERS + other,
-            Parts::CornerCorner(one, other) => CORNER_CORNER + one * CORNERS + other,
-        };
-        number as Feature
-    }
-
-    fn of(feature: Feature) -> Parts {
-        let number = feature as usize;
-        let split = |from: usize, count: usize| ((number - from) / count, (number - from) % count);
-        let (kind, (one, other)): (fn(usize, usize) -> Parts, _) = match number {
-            0..FACE_CORNER => (Parts::CornerFace, split(0, FACES)),
-            FACE_CORNER..EDGE_EDGE => (Parts::FaceCorner, split(FACE_CORNER, CORNERS)),
-            EDGE_EDGE..CORNER_EDGE => (Parts::EdgeEdge, split(EDGE_EDGE, EDGES)),
-            CORNER_EDGE..EDGE_CORNER => (Parts::CornerEdge, split(CORNER_EDGE, EDGES)),
-            EDGE_CORNER..CORNER_CORNER => (Parts::EdgeCorner, split(EDGE_CORNER, CORNERS)),
-            _ => (Parts::CornerCorner, split(CORNER_CORNER, CORNERS)),
-        };
-        kind(one, other)
-    }
-
-    /// The same with the boxes exchanged.
-    fn exchanged(self) -> Parts {
-        match self {
-            Parts::CornerFace(one, other) => Parts::FaceCorner(other, one),
-            Parts::FaceCorner(one, other) => Parts::CornerFace(other, one),
-            Parts::EdgeEdge(one, other) => Parts::EdgeEdge(other, one),
-            Parts::CornerEdge(one, other) => Parts::EdgeCorner(other, one),
-            Parts::EdgeCorner(one, other) => Parts::CornerEdge(other, one),
-            Parts::CornerCorner(one, other) => Parts::CornerCorner(other, one),
-        }
-    }
-}
+pub const FEATURES: usize = feature_count(&BOX, &BOX);
 
 /// Reports where the boxes are nearer than `reach`: the corners of the common area of two faces, or the nearest parts.
 ///
@@ -112,7 +55,7 @@ pub fn features<S: Scalar>(
     if separations.largest(0.0).distance >= reach {
         return;
     }
-    let nearest = boxes.nearest(&separations).feature();
+    let nearest = boxes.nearest(&separations).feature(&BOX, &BOX);
     let near = at(nearest, first, first_pose, second, second_pose);
     if near.gap.value() >= reach {
         return;
@@ -120,7 +63,7 @@ pub fn features<S: Scalar>(
     let direction = separations.largest(sliver).normal;
     let mut deepest = f64::INFINITY;
     boxes.faces(&direction, sliver, &mut |parts, normal| {
-        let feature = parts.feature();
+        let feature = parts.feature(&BOX, &BOX);
         let near = at(feature, first, first_pose, second, second_pose);
         if near.gap.value() < reach && near.normal.map(S::value).dot(normal) > ALIGNED {
             deepest = deepest.min(near.gap.value());
@@ -144,7 +87,7 @@ pub fn at<S: Scalar>(
     let other = |vector: &Vector3<f64>| second_pose.orientation.to_world(&vector.map(S::from));
     let between = first_pose.position - second_pose.position;
     let size = first.half.max() + second.half.max();
-    match Parts::of(feature) {
+    match Parts::of(feature, &BOX, &BOX) {
         Parts::CornerFace(corner_of_first, face_of_second) => {
             let face = face(face_of_second);
             let normal = other(&face.normal());
@@ -208,7 +151,7 @@ pub fn at<S: Scalar>(
 /// The feature whose gap is the signed distance of the boxes.
 pub fn nearest(first: &Cuboid, first_pose: &Pose<f64>, second: &Cuboid, second_pose: &Pose<f64>) -> Feature {
     let boxes = Boxes::new(first, first_pose, second, second_pose);
-    boxes.nearest(&boxes.separations(boxes.by_face())).feature()
+    boxes.nearest(&boxes.separations(boxes.by_face())).feature(&BOX, &BOX)
 }
 
 /// Signed distance of the boxes.
@@ -218,9 +161,9 @@ pub fn gap<S: Scalar>(first: &Cuboid, first_pose: &Pose<S>, second: &Cuboid, sec
 }
 
 /// A box by its axes.
-struct Placed {
-    half: Vector3<f64>,
-    axes: [Vector3<f64>; 3],
+pub(super) struct Placed {
+    pub half: Vector3<f64>,
+    pub axes: [Vector3<f64>; 3],
 }
 
 impl Placed {
@@ -229,11 +172,11 @@ impl Placed {
         Placed { half: cuboid.half, axes }
     }
 
-    fn to_world(&self, vector: &Vector3<f64>) -> Vector3<f64> {
+    pub fn to_world(&self, vector: &Vector3<f64>) -> Vector3<f64> {
         self.axes[0] * vector[0] + self.axes[1] * vector[1] + self.axes[2] * vector[2]
     }
 
-    fn to_body(&self, vector: &Vector3<f64>) -> Vector3<f64> {
+    pub fn to_body(&self, vector: &Vector3<f64>) -> Vector3<f64> {
         Vector3::from_fn(|axis, _| self.axes[axis].dot(vector))
     }
 
@@ -432,359 +375,6 @@ fn from_corner(index: usize, place: &Vector3<f64>, half: &Vector3<f64>) -> (f64,
     (outside.norm(), parts)
 }
 
-/// Two faces in the plane of the first: a rectangle and a parallelogram.
-struct Overlap {
-    /// Numbers of the corners and edges of the first face; edge `k` is from corner `k` to corner `k + 1`.
-    corners: [usize; 4],
-    edges: [usize; 4],
-    face: usize,
-    half: Vector2<f64>,
-    /// The same of the second face.
-    other_corners: [usize; 4],
-    other_edges: [usize; 4],
-    other_face: usize,
-    /// Its corners in the plane.
-    places: [Vector2<f64>; 4],
-}
-
-impl Overlap {
-    /// `to_other` leads from the centre of the first box to that of the second.
-    fn new(one: &Placed, face: usize, other: &Placed, other_face: usize, to_other: &Vector3<f64>) -> Overlap {
-        let (corners, edges, [u, v]) = around(face);
-        let (other_corners, other_edges, _) = around(other_face);
-        let places = other_corners.map(|index| {
-            let place = to_other + other.to_world(&corner(&other.half, index));
-            Vector2::new(one.axes[u].dot(&place), one.axes[v].dot(&place))
-        });
-        let half = Vector2::new(one.half[u], one.half[v]);
-        Overlap { corners, edges, face, half, other_corners, other_edges, other_face, places }
-    }
-
-    /// Corners of the common area, as parts of the first and the second face.
-    fn corners(&self, sliver: f64, found: &mut impl FnMut(Parts)) {
-        let sign = |plus: bool| if plus { 1.0 } else { -1.0 };
-        let own = Ring::new(AROUND.map(|(a, b)| self.half.component_mul(&Vector2::new(sign(a), sign(b)))));
-        let other = Ring::new(self.places);
-        let is_taken = other.corners.map(|place| own.above(&place) <= sliver);
-        for (&index, _) in self.other_corners.iter().zip(is_taken).filter(|(_, is_taken)| *is_taken) {
-            found(Parts::FaceCorner(self.face, index));
-        }
-        for (&index, place) in self.corners.iter().zip(&own.corners) {
-            let is_near = |other: &Vector2<f64>| (other - place).norm() < 2.0 * sliver;
-            let is_there = other.corners.iter().zip(is_taken).any(|(other, taken)| taken && is_near(other));
-            if other.above(place) <= sliver && !is_there {
-                found(Parts::CornerFace(index, self.other_face));
-            }
-        }
-        for (side, &edge) in self.edges.iter().enumerate() {
-            for (other_side, &other_edge) in self.other_edges.iter().enumerate() {
-                if own.is_crossed(side, &other, other_side, sliver)
-                    && other.is_crossed(other_side, &own, side, sliver)
-                {
-                    found(Parts::EdgeEdge(edge, other_edge));
-                }
-            }
-        }
-    }
-}
-
-/// A convex quadrangle.
-struct Ring {
-    corners: [Vector2<f64>; 4],
-    /// Unit vectors out of the sides; side `k` is from corner `k` to corner `k + 1`.
-    outward: [Vector2<f64>; 4],
-}
-
-impl Ring {
-    fn new(corners: [Vector2<f64>; 4]) -> Ring {
-        let across = |side: &Vector2<f64>| Vector2::new(side[1], -side[0]);
-        let turn = 1_f64.copysign(across(&(corners[1] - corners[0])).dot(&(corners[1] - corners[2])));
-        let outward = [0, 1, 2, 3].map(|k| {
-            let side = corners[(k + 1) % 4] - corners[k];
-            across(&side).try_normalize(0.0).map_or(Vector2::zeros(), |across| across * turn)
-        });
-        Ring { corners, outward }
-    }
-
-    fn above_side(&self, side: usize, place: &Vector2<f64>) -> f64 {
-        self.outward[side].dot(&(place - self.corners[side]))
-    }
-
-    /// How far a place is outside; negative inside.
-    fn above(&self, place: &Vector2<f64>) -> f64 {
-        (0..4).map(|side| self.above_side(side, place)).fold(f64::NEG_INFINITY, f64::max)
-    }
-
-    /// Whether the line along a side has the ends of another's side on both sides, by more than `sliver`.
-    fn is_crossed(&self, side: usize, other: &Ring, other_side: usize, sliver: f64) -> bool {
-        let start = self.above_side(side, &other.corners[other_side]);
-        let end = self.above_side(side, &other.corners[(other_side + 1) % 4]);
-        start.min(end) < -sliver && start.max(end) > sliver
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::super::poses::{self, Numbers, shape_pair};
-    use super::*;
-    use crate::engine::rotation::Orientation;
-
-    shape_pair!(Cuboid, Cuboid, nearest);
-
-    #[test]
-    fn features_have_numbers_of_their_own() {
-        for number in 0..496 {
-            assert_eq!(Parts::of(number).feature(), number);
-            assert_eq!(Parts::of(number).exchanged().exchanged(), Parts::of(number));
-        }
-    }
-
-    #[test]
-    fn it_is_the_signed_distance() {
-        poses::signed_distance::<Both>(10_000);
-    }
-
-    #[test]
-    fn it_moves_with_the_touching_points() {
-        poses::rates::<Both>(1000);
-    }
-
-    #[test]
-    fn no_length_is_built_in() {
-        poses::scales(300, |pair: &Both, scale| Both {
-            first: Cuboid { half: pair.first.half * scale },
-            second: Cuboid { half: pair.second.half * scale },
-        });
-    }
-
-    #[test]
-    fn features_are_consistent() {
-        poses::consistency::<Both>(1000, 1.2 * SLIVER);
-    }
-
-    /// The depth is the distance of the origin from the hull of all differences of corners: the planes through any
-    /// three of them that have the others on one side are tried.
-    #[test]
-    fn the_depth_is_that_of_the_hull_of_differences() {
-        let mut numbers = Numbers::new();
-        let mut checked = 0;
-        while checked < 30 {
-            let cuboid = |numbers: &mut Numbers| Cuboid { half: Vector3::from_fn(|_, _| numbers.length()) };
-            let (first, second) = (cuboid(&mut numbers), cuboid(&mut numbers));
-            let poses = [numbers.pose(), numbers.pose()];
-            let found = gap(&first, &poses[0], &second, &poses[1]);
-            if found > 0.0 {
-                continue;
-            }
-            checked += 1;
-            let place = |pose: &Pose<f64>, cuboid: &Cuboid, index: usize| {
-                pose.position + pose.orientation.to_world(&corner(&cuboid.half, index))
-            };
-            let differences: Vec<_> =
-                (0..64).map(|k| place(&poses[0], &first, k / 8) - place(&poses[1], &second, k % 8)).collect();
-            let mut depth = f64::INFINITY;
-            for i in 0..64 {
-                for j in 0..i {
-                    for k in 0..j {
-                        let a = differences[i];
-                        let across = (differences[j] - a).cross(&(differences[k] - a));
-                        let Some(normal) = across.try_normalize(1e-9) else { continue };
-                        let normal = if normal.dot(&a) < 0.0 { -normal } else { normal };
-                        if differences.iter().all(|place| normal.dot(&(place - a)) < 1e-10) {
-                            depth = depth.min(normal.dot(&a));
-                        }
-                    }
-                }
-            }
-            assert!((found + depth).abs() < 1e-9, "{found} {depth}");
-        }
-    }
-
-    /// The first box above the second, its face over the second's, turned about the vertical and a little tilted.
-    fn above(pair: &Both, offset: [f64; 3], yaw: f64, tilt: &Vector3<f64>) -> [Pose<f64>; 2] {
-        let height = pair.first.half[2] + pair.second.half[2] + offset[2];
-        let orientation = Orientation::from_turn(&(Vector3::z() * yaw)).turned(tilt);
-        let second = Pose { position: Vector3::zeros(), orientation: Orientation::identity() };
-        [Pose { position: Vector3::new(offset[0], offset[1], height), orientation }, second]
-    }
-
-    /// Corners of the common area of two rectangles around the origin, by cutting one with the sides of the other.
-    fn common_area(first: &[Vector2<f64>], half: &Vector2<f64>) -> Vec<Vector2<f64>> {
-        let mut area = first.to_vec();
-        for (axis, sign) in [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)] {
-            let over = |place: &Vector2<f64>| sign * place[axis] - half[axis];
-            let mut cut = Vec::new();
-            for (k, place) in area.iter().enumerate() {
-                let next = &area[(k + 1) % area.len()];
-                if over(place) <= 0.0 {
-                    cut.push(*place);
-                }
-                if over(place) * over(next) < 0.0 {
-                    cut.push(place + (next - place) * (over(place) / (over(place) - over(next))));
-                }
-            }
-            area = cut;
-        }
-        area
-    }
-
-    #[test]
-    fn faces_touch_at_the_corners_of_their_common_area() {
-        let mut numbers = Numbers::new();
-        let mut counts = [0; 9];
-        for _ in 0..2000 {
-            let cuboid = |numbers: &mut Numbers| Cuboid { half: Vector3::from_fn(|_, _| numbers.length()) };
-            let pair = Both { first: cuboid(&mut numbers), second: cuboid(&mut numbers) };
-            let yaw = 3.0 * numbers.next();
-            let offset = [numbers.next(), numbers.next(), 1e-3 * numbers.next()];
-            let tilt = Vector3::new(numbers.next(), numbers.next(), 0.0) * 1e-9;
-            let [first, second] = above(&pair, offset, yaw, &tilt);
-            let (half, other) = (pair.first.half, pair.second.half);
-            let turned = AROUND.map(|(a, b)| {
-                let sign = |plus: bool| if plus { 1.0 } else { -1.0 };
-                let place = Vector3::new(sign(a) * half[0], sign(b) * half[1], 0.0);
-                (first.position + first.orientation.to_world(&place)).xy()
-            });
-            let area = common_area(&turned, &other.xy());
-            let touching = poses::found(&pair, &first, &second, 0.01);
-            let sliver = SLIVER * half.min().min(other.min());
-            for place in &area {
-                let point = |near: &Proximity<f64>| (first.position + near.arm).xy();
-                let off = touching.iter().map(|(_, near)| (point(near) - place).norm());
-                let off = off.fold(f64::INFINITY, f64::min);
-                let is_sliver =
-                    |other: &Vector2<f64>| other != place && (other - place).norm() < 20.0 * sliver;
-                assert!(off < 2.0 * sliver || area.iter().any(is_sliver), "{off} {place:?} {touching:?}");
-            }
-            assert!(area.is_empty() || touching.len() <= area.len(), "{area:?} {touching:?}");
-            if !area.is_empty() {
-                counts[touching.len()] += 1;
-                assert!(touching.iter().all(|(_, near)| (near.normal - Vector3::z()).norm() < 1e-5));
-                assert!(touching.iter().all(|(_, near)| (near.gap - offset[2]).abs() < 1e-7));
-            }
-        }
-        assert!(counts[3..].iter().all(|&count| count > 0), "{counts:?}");
-    }
-
-    #[test]
-    fn features_of_faces_on_each_other_are_consistent() {
-        let mut numbers = Numbers::new();
-        for _ in 0..300 {
-            let cuboid = |numbers: &mut Numbers| Cuboid { half: Vector3::from_fn(|_, _| numbers.length()) };
-            let pair = Both { first: cuboid(&mut numbers), second: cuboid(&mut numbers) };
-            let offset = [0.7 * numbers.next(), 0.7 * numbers.next(), 0.05 * numbers.next()];
-            let tilt = numbers.vector() * 10_f64.powf(-4.0 + 2.0 * numbers.next());
-            let [first, second] = above(&pair, offset, numbers.next(), &tilt);
-            let frame = numbers.pose();
-            let [first, second] = [first, second].map(|pose| Pose {
-                position: frame.position + frame.orientation.to_world(&pose.position),
-                orientation: frame.orientation.after(&pose.orientation),
-            });
-            poses::consistency_at(&pair, &first, &second, 1.2 * SLIVER, &mut numbers);
-        }
-    }
-
-    #[test]
-    fn faces_on_each_other_move_with_their_touching_points() {
-        let mut numbers = Numbers::new();
-        for _ in 0..1000 {
-            let cuboid = |numbers: &mut Numbers| Cuboid { half: Vector3::from_fn(|_, _| numbers.length()) };
-            let pair = Both { first: cuboid(&mut numbers), second: cuboid(&mut numbers) };
-            let offset = [0.5 * numbers.next(), 0.5 * numbers.next(), 0.1 * numbers.next()];
-            let tilt = Vector3::new(numbers.next(), numbers.next(), 0.0) * 0.05;
-            // Not nearly parallel, where differences are not accurate enough.
-            let [first, second] = above(&pair, offset, 0.8 + 0.6 * numbers.next(), &tilt);
-            poses::rates_at(&pair, &first, &second, &mut numbers);
-        }
-    }
-
-    #[test]
-    fn boxes_of_a_stack_keep_their_features_under_small_motion() {
-        let half = Vector3::new(0.5, 0.4, 0.3);
-        let equal = Both { first: Cuboid { half }, second: Cuboid { half } };
-        let small = Both { first: Cuboid { half: half * 0.5 }, second: Cuboid { half } };
-        let large = Both { first: Cuboid { half }, second: Cuboid { half: half * 0.5 } };
-        let crossed = Both { first: Cuboid { half }, second: Cuboid { half: half.yxz() } };
-        let mut numbers = Numbers::new();
-        // Where the first is, and the centre of the common area seen from there.
-        for (pair, offset, center) in [
-            (equal, [0.0, 0.0], [0.0, 0.0]),
-            (equal, [0.2, 0.0], [-0.1, 0.0]),
-            (equal, [0.0, 0.1], [0.0, -0.05]),
-            (equal, [0.2, 0.1], [-0.1, -0.05]),
-            (equal, [0.5, 0.4], [-0.25, -0.2]),
-            (small, [0.0, 0.0], [0.0, 0.0]),
-            (small, [0.25, 0.2], [0.0, 0.0]),
-            (large, [0.0, 0.0], [0.0, 0.0]),
-            (crossed, [0.0, 0.0], [0.0, 0.0]),
-        ] {
-            let names = |poses: &[Pose<f64>; 2]| {
-                let list = poses::found(&pair, &poses[0], &poses[1], 1e-3);
-                list.iter().map(|(feature, _)| *feature).collect::<Vec<_>>()
-            };
-            let place = [offset[0], offset[1], 0.0];
-            let still = above(&pair, place, 0.0, &Vector3::zeros());
-            let at_rest = names(&still);
-            assert_eq!(at_rest.len(), 4, "{pair:?} {offset:?}");
-            let gaps = poses::found(&pair, &still[0], &still[1], 1e-3);
-            assert!(gaps.iter().all(|(_, near)| near.gap.abs() < 1e-15 && near.normal == Vector3::z()));
-            let middle = gaps.iter().fold(Vector3::zeros(), |sum, (_, near)| sum + near.arm) / 4.0;
-            assert!((middle.xy() - Vector2::from(center)).norm() < 1e-15, "{middle:?} {offset:?}");
-            for _ in 0..200 {
-                let noise = numbers.vector() * 1e-6;
-                let place = [offset[0] + noise[0], offset[1] + noise[1], noise[2]];
-                let moved = above(&pair, place, 1e-6 * numbers.next(), &(numbers.vector() * 1e-6));
-                assert_eq!(names(&moved), at_rest, "{pair:?} {offset:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn edges_and_corners_touch_with_two_points_and_one() {
-        let pair = Both {
-            first: Cuboid { half: Vector3::new(0.3, 0.4, 0.5) },
-            second: Cuboid { half: Vector3::new(2.0, 2.0, 1.0) },
-        };
-        let floor = Pose { position: Vector3::zeros(), orientation: Orientation::identity() };
-        for angle in [0.2, 0.7, std::f64::consts::FRAC_PI_4, 1.2] {
-            let orientation = Orientation::from_turn(&(Vector3::y() * angle));
-            let depth = 0.3 * angle.sin() + 0.5 * angle.cos();
-            let first = Pose { position: Vector3::z() * (1.0 + depth), orientation };
-            let list = poses::found(&pair, &first, &floor, 1e-3);
-            assert_eq!(list.len(), 2);
-            assert!(list.iter().all(|(_, near)| near.gap.abs() < 1e-15));
-            assert!((list[0].1.arm - list[1].1.arm).norm() > 0.79);
-        }
-        let orientation = Orientation::from_turn(&Vector3::new(0.5, 0.4, 0.3));
-        let lowest = (0..8)
-            .map(|index| orientation.to_world(&corner(&pair.first.half, index))[2])
-            .fold(f64::INFINITY, f64::min);
-        let first = Pose { position: Vector3::z() * (1.0 - lowest), orientation };
-        let list = poses::found(&pair, &first, &floor, 1e-3);
-        assert_eq!(list.len(), 1);
-        assert!(list[0].1.gap.abs() < 1e-15);
-        // An edge across an edge.
-        let first = Orientation::from_turn(&(Vector3::x() * std::f64::consts::FRAC_PI_4));
-        let second = Orientation::from_turn(&(Vector3::y() * std::f64::consts::FRAC_PI_4));
-        let cube = Cuboid { half: Vector3::from_element(0.5) };
-        for offset in [-0.01, 0.0, 0.01] {
-            let height = 2_f64.sqrt() + offset;
-            let first = Pose { position: Vector3::z() * height, orientation: first };
-            let second = Pose { position: Vector3::zeros(), orientation: second };
-            let list = poses::found(&Both { first: cube, second: cube }, &first, &second, 0.1);
-            assert_eq!(list.len(), 1);
-            assert!((list[0].1.gap - offset).abs() < 1e-15);
-            assert!((list[0].1.normal - Vector3::z()).norm() < 1e-15);
-        }
-    }
-
-    #[test]
-    fn parts_that_coincide() {
-        let (half, places) = (poses::EQUAL_BOXES, poses::COINCIDING);
-        let pair = Both { first: Cuboid { half }, second: Cuboid { half } };
-        let near = poses::degenerate(&pair, &places.map(|(place, _)| Vector3::from(place)));
-        for (near, (place, expected)) in near.iter().zip(places) {
-            assert!((near.gap - expected).abs() < 1e-15, "{place:?}: {}", near.gap);
-        }
-    }
-}
+#[path = "box_box_tests.rs"]
+mod tests;

@@ -68,7 +68,6 @@ pub(super) fn edge_at(axis: usize, plus: [bool; 3]) -> usize {
     4 * axis + usize::from(plus[(axis + 1) % 3]) + 2 * usize::from(plus[(axis + 2) % 3])
 }
 
-#[cfg(test)]
 /// Corners at the ends of an edge, that on the negative side first.
 pub(super) fn edge_ends(index: usize) -> [u32; 2] {
     let axis = index / 4;

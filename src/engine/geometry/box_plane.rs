@@ -9,32 +9,9 @@ use crate::engine::scalar::Scalar;
 /// Number of features.
 pub const FEATURES: usize = CORNERS;
 
-/// Reports the corners that are nearer than `reach`.
-pub fn features<S: Scalar>(
-    cuboid: &Cuboid,
-    pose: &Pose<S>,
-    plane: &Plane<S>,
-    reach: f64,
-    found: &mut impl FnMut(Feature, Proximity<S>),
-) {
-    for feature in 0..CORNERS as Feature {
-        let near = at(feature, cuboid, pose, plane);
-        if near.gap.value() < reach {
-            found(feature, near);
-        }
-    }
-}
-
 /// A feature at other poses.
 pub fn at<S: Scalar>(feature: Feature, cuboid: &Cuboid, pose: &Pose<S>, plane: &Plane<S>) -> Proximity<S> {
     point_plane::proximity(&corner(&cuboid.half, feature as usize), pose, plane)
-}
-
-/// Signed distance of box and plane.
-pub fn gap<S: Scalar>(cuboid: &Cuboid, pose: &Pose<S>, plane: &Plane<S>) -> S {
-    let gaps = (0..CORNERS as Feature).map(|feature| at(feature, cuboid, pose, plane).gap);
-    gaps.reduce(|least, next| if next.value() < least.value() { next } else { least })
-        .expect("a box has corners")
 }
 
 #[cfg(test)]
@@ -42,7 +19,7 @@ mod tests {
     use super::super::poses::{self, plane_pair};
     use super::*;
 
-    plane_pair!(Cuboid);
+    plane_pair!(Cuboid, FEATURES);
 
     #[test]
     fn it_is_the_signed_distance() {

@@ -8,34 +8,12 @@ use crate::engine::scalar::Scalar;
 /// Number of features.
 pub const FEATURES: usize = 2;
 
-/// Reports the ends that are nearer than `reach`.
-pub fn features<S: Scalar>(
-    capsule: &Capsule,
-    pose: &Pose<S>,
-    plane: &Plane<S>,
-    reach: f64,
-    found: &mut impl FnMut(Feature, Proximity<S>),
-) {
-    for feature in 0..2 {
-        let near = at(feature, capsule, pose, plane);
-        if near.gap.value() < reach {
-            found(feature, near);
-        }
-    }
-}
-
 /// A feature at other poses.
 pub fn at<S: Scalar>(feature: Feature, capsule: &Capsule, pose: &Pose<S>, plane: &Plane<S>) -> Proximity<S> {
     let sign = if feature == 0 { -1.0 } else { 1.0 };
     let end = pose.orientation.to_world(&(capsule.half_axis * sign).map(S::from));
     let near = sphere_plane::proximity(capsule.radius, &(pose.position + end), plane);
     Proximity { arm: end + near.arm, ..near }
-}
-
-/// Signed distance of capsule and plane.
-pub fn gap<S: Scalar>(capsule: &Capsule, pose: &Pose<S>, plane: &Plane<S>) -> S {
-    let gaps = [0, 1].map(|feature| at(feature, capsule, pose, plane).gap);
-    if gaps[1].value() < gaps[0].value() { gaps[1] } else { gaps[0] }
 }
 
 #[cfg(test)]
@@ -45,7 +23,7 @@ mod tests {
     use crate::engine::rotation::Orientation;
     use nalgebra::Vector3;
 
-    plane_pair!(Capsule);
+    plane_pair!(Capsule, FEATURES);
 
     #[test]
     fn it_is_the_signed_distance() {
@@ -62,10 +40,8 @@ mod tests {
         let capsule = Capsule { half_axis: Vector3::new(0.6, 0.8, 0.0), radius: 0.25 };
         let plane = Plane { origin: Vector3::zeros(), normal: Vector3::z() };
         let pose = Pose { position: Vector3::z() * 0.25, orientation: Orientation::identity() };
-        let mut list = Vec::new();
-        features(&capsule, &pose, &plane, 1e-9, &mut |feature, near| list.push((feature, near)));
-        assert_eq!(list.len(), 2);
-        for (feature, near) in list {
+        for feature in 0..2 {
+            let near = at(feature, &capsule, &pose, &plane);
             assert_eq!(near.gap, 0.0);
             let end = capsule.half_axis * if feature == 0 { -1.0 } else { 1.0 };
             assert_eq!(near.arm, end - Vector3::z() * 0.25);

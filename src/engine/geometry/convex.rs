@@ -9,7 +9,8 @@
 //! of edges. An overlap of less than [`SLIVER`] does not make corners of its own.
 
 use super::face_overlap::Polygon;
-use super::faceted::{self, Faceted, PARALLEL, Parts};
+use super::faceted::{self, Faceted, PARALLEL};
+use super::part_pairs::Parts;
 use super::solids::{CLOSE, Feature, values};
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;

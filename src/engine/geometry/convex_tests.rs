@@ -1,48 +1,13 @@
 use super::super::box_box;
 use super::super::hulls::{HasParts, Hull};
-use super::super::poses::{self, Numbers};
+use super::super::poses::{self, Numbers, shape_pair};
 use super::super::solids::{Ball, Capsule, Cuboid};
 use super::*;
 use crate::engine::rotation::Orientation;
 
-#[derive(Clone)]
-struct Both<A, B> {
-    first: A,
-    second: B,
-}
-
-impl<A: HasParts, B: HasParts> poses::Pair for Both<A, B> {
-    type First = A;
-    type Second = B;
-    fn new(first: A, second: B) -> Both<A, B> {
-        Both { first, second }
-    }
-    fn first(&self) -> &A {
-        &self.first
-    }
-    fn second(&self) -> &B {
-        &self.second
-    }
-    fn features<S: Scalar>(
-        &self,
-        first: &Pose<S>,
-        second: &Pose<S>,
-        reach: f64,
-        found: &mut impl FnMut(Feature, Proximity<S>),
-    ) {
-        features(&self.first.parts(), first, &self.second.parts(), second, reach, found);
-    }
-    fn at<S: Scalar>(&self, feature: Feature, first: &Pose<S>, second: &Pose<S>) -> Proximity<S> {
-        at(feature, &self.first.parts(), first, &self.second.parts(), second)
-    }
-    fn gap<S: Scalar>(&self, first: &Pose<S>, second: &Pose<S>) -> S {
-        gap(&self.first.parts(), first, &self.second.parts(), second)
-    }
-    fn nearest(&self, first: &Pose<f64>, second: &Pose<f64>) -> Feature {
-        let (one, other) = (self.first.parts(), self.second.parts());
-        nearest(&one, first, &other, second).feature(&one.counts(), &other.counts())
-    }
-}
+shape_pair!(Both<A: HasParts, B: HasParts>, parts, parts, features, at, gap, |one: &Faceted, first, other: &Faceted, second| {
+    nearest(one, first, other, second).feature(&one.counts(), &other.counts())
+});
 
 fn holds<A: HasParts, B: HasParts>() {
     poses::signed_distance::<Both<A, B>>(10_000);

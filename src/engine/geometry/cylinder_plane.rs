@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use crate::engine::rotation::Orientation;
 
-    plane_pair!(Cylinder);
+    plane_pair!(Cylinder, features, gap);
 
     #[test]
     fn it_is_the_signed_distance() {

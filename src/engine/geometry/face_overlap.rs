@@ -1,7 +1,8 @@
 //! The area that two faces of [convex](super::convex) solids have in common, by its corners.
 
 use super::convex::Two;
-use super::faceted::{Faceted, Parts};
+use super::faceted::Faceted;
+use super::part_pairs::Parts;
 use nalgebra::Vector3;
 
 /// A face of one of two solids.

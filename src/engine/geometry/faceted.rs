@@ -6,9 +6,11 @@
 //! - edge and edge: `n . (c1 - c2)` with `n = d1 x d2 / |d1 x d2|`;
 //! - corner and edge, corner and corner: the distance, negative where they point against their outward sides.
 
-use super::box_parts::{CORNERS, EDGES, FACES, around, corner, corner_outward, edge, face};
-use super::polyhedron::{Polyhedron, Side};
-use super::solids::{Ball, Capsule, Cuboid, Feature, oriented};
+use super::box_parts::{CORNERS, EDGES, FACES, around, corner, corner_outward, edge, edge_ends, face};
+use super::flat_parts::{Edge, Face, Side};
+use super::part_pairs::{Counts, Parts};
+use super::polyhedron::Polyhedron;
+use super::solids::{Ball, Capsule, Cuboid, oriented};
 use super::{Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
 use nalgebra::Vector3;
@@ -29,46 +31,6 @@ pub enum Faceted<'a> {
     Box(Cuboid),
     /// A hull or a mesh.
     Polyhedron(&'a Polyhedron),
-}
-
-/// How many parts there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counts {
-    /// Corners.
-    pub corners: usize,
-    /// Edges.
-    pub edges: usize,
-    /// Faces.
-    pub faces: usize,
-}
-
-/// An edge: `start + t along` with `t` up to `length`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Edge {
-    #[cfg(test)]
-    pub ends: [u32; 2],
-    pub start: Vector3<f64>,
-    pub along: Vector3<f64>,
-    pub length: f64,
-    /// Directions along which the surface goes on, and a unit vector away from them; zero where there are none.
-    pub blocked: [Vector3<f64>; 2],
-    pub outward: Vector3<f64>,
-}
-
-impl Edge {
-    /// Whether a direction across the edge is one of its normals, up to `tolerance`.
-    pub fn faces(&self, direction: &Vector3<f64>, tolerance: f64) -> bool {
-        // What an edge alone has none of is zero.
-        self.blocked.iter().all(|blocked| direction.dot(blocked) <= tolerance * blocked.norm_squared())
-            && direction.dot(&self.outward) >= -tolerance * self.outward.norm_squared()
-    }
-}
-
-/// A face with all `x` of it at `normal . x = offset`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Face {
-    pub normal: Vector3<f64>,
-    pub offset: f64,
 }
 
 impl Faceted<'_> {
@@ -166,7 +128,6 @@ impl Faceted<'_> {
             Faceted::Capsule(capsule) => {
                 let length = capsule.half_axis.norm();
                 Edge {
-                    #[cfg(test)]
                     ends: [0, 1],
                     start: -capsule.half_axis,
                     along: if length > 0.0 { capsule.half_axis / length } else { Vector3::z() },
@@ -183,8 +144,7 @@ impl Faceted<'_> {
                     Vector3::ith(axis, -edge.outward[axis].signum())
                 });
                 Edge {
-                    #[cfg(test)]
-                    ends: super::box_parts::edge_ends(index),
+                    ends: edge_ends(index),
                     start: edge.center - along * cuboid.half[edge.axis],
                     along,
                     length: 2.0 * cuboid.half[edge.axis],
@@ -192,18 +152,7 @@ impl Faceted<'_> {
                     outward: edge.outward,
                 }
             }
-            Faceted::Polyhedron(solid) => {
-                let edge = &solid.edges[index];
-                Edge {
-                    #[cfg(test)]
-                    ends: edge.ends,
-                    start: edge.start,
-                    along: edge.along,
-                    length: edge.length,
-                    blocked: edge.blocked,
-                    outward: edge.outward,
-                }
-            }
+            Faceted::Polyhedron(solid) => solid.edges[index].edge,
         }
     }
 
@@ -214,9 +163,7 @@ impl Faceted<'_> {
                 let face = face(index);
                 Face { normal: face.normal(), offset: cuboid.half[face.axis] }
             }
-            Faceted::Polyhedron(solid) => {
-                Face { normal: solid.faces[index].normal, offset: solid.faces[index].offset }
-            }
+            Faceted::Polyhedron(solid) => solid.faces[index],
         }
     }
 
@@ -255,76 +202,6 @@ impl Faceted<'_> {
                 }
             }
         }
-    }
-}
-
-/// Parts that touch: first that of the first solid, by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parts {
-    /// A corner of the first and a face of the second.
-    CornerFace(usize, usize),
-    /// A face and a corner.
-    FaceCorner(usize, usize),
-    /// Two edges.
-    EdgeEdge(usize, usize),
-    /// A corner and an edge.
-    CornerEdge(usize, usize),
-    /// An edge and a corner.
-    EdgeCorner(usize, usize),
-    /// Two corners.
-    CornerCorner(usize, usize),
-}
-
-/// Number of features of two solids.
-pub fn feature_count(first: &Counts, second: &Counts) -> usize {
-    kinds(first, second).iter().map(|(one, other)| one * other).sum()
-}
-
-fn kinds(first: &Counts, second: &Counts) -> [(usize, usize); 6] {
-    [
-        (first.corners, second.faces),
-        (first.faces, second.corners),
-        (first.edges, second.edges),
-        (first.corners, second.edges),
-        (first.edges, second.corners),
-        (first.corners, second.corners),
-    ]
-}
-
-impl Parts {
-    /// The number of the feature.
-    pub fn feature(self, first: &Counts, second: &Counts) -> Feature {
-        let (kind, one, other) = match self {
-            Parts::CornerFace(one, other) => (0, one, other),
-            Parts::FaceCorner(one, other) => (1, one, other),
-            Parts::EdgeEdge(one, other) => (2, one, other),
-            Parts::CornerEdge(one, other) => (3, one, other),
-            Parts::EdgeCorner(one, other) => (4, one, other),
-            Parts::CornerCorner(one, other) => (5, one, other),
-        };
-        let kinds = kinds(first, second);
-        let before: usize = kinds[..kind].iter().map(|(one, other)| one * other).sum();
-        (before + one * kinds[kind].1 + other) as Feature
-    }
-
-    /// The parts of a feature.
-    pub fn of(feature: Feature, first: &Counts, second: &Counts) -> Parts {
-        const KINDS: [fn(usize, usize) -> Parts; 6] = [
-            Parts::CornerFace,
-            Parts::FaceCorner,
-            Parts::EdgeEdge,
-            Parts::CornerEdge,
-            Parts::EdgeCorner,
-            Parts::CornerCorner,
-        ];
-        let mut number = feature as usize;
-        for ((ones, others), kind) in kinds(first, second).into_iter().zip(KINDS) {
-            if number < ones * others {
-                return kind(number / others, number % others);
-            }
-            number -= ones * others;
-        }
-        unreachable!("the pair has the feature")
     }
 }
 
@@ -404,23 +281,14 @@ pub fn at<S: Scalar>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::polyhedron::tests::cube;
+    use super::super::hulls::Hull;
     use super::*;
-
-    #[test]
-    fn features_have_numbers_of_their_own() {
-        let (first, second) =
-            (Counts { corners: 2, edges: 1, faces: 3 }, Counts { corners: 5, edges: 4, faces: 7 });
-        for number in 0..feature_count(&first, &second) as Feature {
-            assert_eq!(Parts::of(number, &first, &second).feature(&first, &second), number);
-        }
-    }
 
     /// Rings of faces, against the clock seen from outside, and directions of edges and corners.
     #[test]
     fn boxes_have_the_parts_of_their_polyhedra() {
         let half = Vector3::new(1.0, 2.0, 3.0);
-        let (cuboid, polyhedron) = (Faceted::Box(Cuboid { half }), cube(half));
+        let (cuboid, polyhedron) = (Faceted::Box(Cuboid { half }), Hull::cube(half).polyhedron);
         for solid in [cuboid, Faceted::Polyhedron(&polyhedron)] {
             assert_eq!(solid.counts(), Counts { corners: 8, edges: 12, faces: 6 });
             for index in 0..6 {

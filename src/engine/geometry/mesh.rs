@@ -11,9 +11,10 @@
 //! What is behind a face touches it as long as the middle of the solid is in front, and no other face is nearer to the
 //! touching point. A middle that is behind is led out through the nearest face.
 
-use super::faceted::{self, Counts, Faceted, Parts};
+use super::faceted::{self, Faceted};
 use super::mesh_ground::{Ground, Seeker};
 use super::mesh_search::Search;
+use super::part_pairs::{Counts, Parts};
 use super::polyhedron::Polyhedron;
 use super::solids::{Feature, values};
 use super::{Pose, Proximity};

@@ -180,7 +180,7 @@ impl<'a> Ground<'a> {
                 };
                 let outward = match (corner, triangle.sides[side]) {
                     (Some(corner), _) => self.mesh.weighted[triangle.corners[corner] as usize],
-                    (None, Some(edge)) => self.mesh.edges[edge as usize].outward,
+                    (None, Some(edge)) => self.mesh.edges[edge as usize].edge.outward,
                     (None, None) => *normal,
                 };
                 best = (distance, between.dot(&outward));

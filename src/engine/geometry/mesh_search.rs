@@ -2,9 +2,10 @@
 
 use super::Pose;
 use super::convex::{Two, across};
-use super::faceted::{Faceted, Parts};
+use super::faceted::Faceted;
 use super::mesh::SLIVER;
 use super::mesh_ground::{Ground, LOOSE, STRICT, Seeker, Seen};
+use super::part_pairs::Parts;
 use super::polyhedron::Polyhedron;
 use super::solids::CLOSE;
 use super::tree::Bounds;

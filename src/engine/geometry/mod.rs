@@ -6,6 +6,7 @@ pub mod ball_capsule;
 pub mod ball_cylinder;
 pub mod ball_disc;
 pub mod box_box;
+mod box_overlap;
 mod box_parts;
 pub mod box_plane;
 pub mod capsule_box;
@@ -16,10 +17,12 @@ pub mod cylinder_plane;
 pub mod disc_plane;
 mod face_overlap;
 pub mod faceted;
+pub mod flat_parts;
 mod hulls;
 pub mod mesh;
 mod mesh_ground;
 mod mesh_search;
+pub mod part_pairs;
 pub mod point_plane;
 pub mod polyhedron;
 mod poses;
@@ -30,250 +33,21 @@ pub mod round_faceted;
 pub mod round_mesh;
 pub mod round_parts;
 pub mod round_round;
+mod shapes;
 mod solid_pair;
 pub mod solids;
 pub mod sphere_plane;
 mod tree;
+mod triangles;
 
-use super::elementary::hypot;
+pub use shapes::{Details, Facets, NodeShape, Solid, Surface, SurfaceShape};
+
 use super::rotation::Orientation;
 use super::scalar::Scalar;
-use faceted::{Counts, Faceted};
+use faceted::Faceted;
 use nalgebra::Vector3;
-use polyhedron::Polyhedron;
-use round::Round;
 use solid_pair::{SolidPair, features_of_pair, is_flat_on_mesh};
-use solids::{Ball, Capsule, Cuboid, Cylinder, Disc, Feature};
-
-/// What shapes are made of, where that is more than some numbers.
-#[derive(Clone, Debug, Default)]
-pub struct Details {
-    /// Points of [`NodeShape::Points`], in the frames of their bodies.
-    pub points: Vec<Vector3<f64>>,
-    /// Hulls and meshes, of which [`Facets`] tell.
-    pub polyhedra: Vec<Polyhedron>,
-}
-
-impl From<Vec<Vector3<f64>>> for Details {
-    fn from(points: Vec<Vector3<f64>>) -> Details {
-        Details { points, polyhedra: Vec::new() }
-    }
-}
-
-/// A hull or a mesh among [`Details::polyhedra`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Facets {
-    /// Its place there.
-    pub index: usize,
-    /// How many corners, edges and faces it has.
-    pub counts: Counts,
-    /// Radius of the ball around its origin that holds it.
-    pub extent: f64,
-}
-
-impl Facets {
-    /// The polyhedron at a place.
-    pub fn of(index: usize, polyhedron: &Polyhedron) -> Facets {
-        let counts = Faceted::Polyhedron(polyhedron).counts();
-        Facets { index, counts, extent: polyhedron.extent }
-    }
-}
-
-/// A solid of finite size about its centre.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Solid {
-    /// A ball.
-    Ball(Ball),
-    /// A box.
-    Box(Cuboid),
-    /// A capsule.
-    Capsule(Capsule),
-    /// A cylinder.
-    Cylinder(Cylinder),
-    /// A disc without thickness.
-    Disc(Disc),
-    /// A convex hull.
-    Hull(Facets),
-    /// A mesh, which need not be convex.
-    Mesh(Facets),
-}
-
-impl Solid {
-    /// Radius of its sharpest edge; zero for one that is not rounded.
-    pub fn roundness(&self) -> f64 {
-        match self {
-            Solid::Ball(Ball { radius }) | Solid::Capsule(Capsule { radius, .. }) => *radius,
-            Solid::Box(_) | Solid::Cylinder(_) | Solid::Disc(_) | Solid::Hull(_) | Solid::Mesh(_) => 0.0,
-        }
-    }
-
-    /// The cylinder or disc, if it is one.
-    fn round(&self) -> Option<Round> {
-        match *self {
-            Solid::Cylinder(cylinder) => Some(cylinder.into()),
-            Solid::Disc(disc) => Some(disc.into()),
-            _ => None,
-        }
-    }
-
-    /// Radius of the ball around its centre that holds it.
-    pub fn extent(&self) -> f64 {
-        match self {
-            Solid::Ball(ball) => ball.radius,
-            Solid::Box(cuboid) => cuboid.half.norm(),
-            Solid::Capsule(capsule) => capsule.half_axis.norm() + capsule.radius,
-            Solid::Cylinder(cylinder) => hypot(cylinder.half_axis.norm(), cylinder.radius),
-            Solid::Disc(disc) => disc.radius,
-            Solid::Hull(facets) | Solid::Mesh(facets) => facets.extent,
-        }
-    }
-}
-
-/// Shape of a node around its position.
-#[derive(Clone, Copy, Debug)]
-pub enum NodeShape {
-    /// A sphere; a point is a sphere of radius zero.
-    Sphere {
-        /// Radius.
-        radius: f64,
-    },
-    /// A disc without thickness, which touches with its rim.
-    Disc {
-        /// Radius.
-        radius: f64,
-        /// Unit vector across the disc, body components.
-        axis: Vector3<f64>,
-    },
-    /// Points of the body, each of which may touch.
-    Points {
-        /// Place of the first one in [`Details::points`].
-        first: usize,
-        /// How many.
-        count: usize,
-    },
-    /// A box.
-    Box(Cuboid),
-    /// A capsule.
-    Capsule(Capsule),
-    /// A cylinder.
-    Cylinder(Cylinder),
-    /// A convex hull.
-    Hull(Facets),
-    /// No shape of its own: a body that carries surfaces.
-    Surface,
-}
-
-impl NodeShape {
-    /// Whether turning the shape about its centre changes nothing.
-    #[inline]
-    pub fn is_round(&self) -> bool {
-        matches!(self, NodeShape::Sphere { .. })
-    }
-
-    /// Whether the touching point may jump from one place of the shape to another.
-    #[inline]
-    pub fn has_edges(&self) -> bool {
-        !matches!(self, NodeShape::Sphere { .. } | NodeShape::Surface)
-    }
-
-    /// Whether it touches with points that turn with the body.
-    #[inline]
-    pub fn has_points(&self) -> bool {
-        matches!(
-            self,
-            NodeShape::Points { .. } | NodeShape::Box(_) | NodeShape::Capsule(_) | NodeShape::Hull(_)
-        )
-    }
-
-    /// The shape as one that other nodes may touch; none for one that is no solid.
-    pub fn as_surface(&self) -> Option<SurfaceShape> {
-        let solid = match *self {
-            NodeShape::Sphere { radius } => Solid::Ball(Ball { radius }),
-            NodeShape::Box(cuboid) => Solid::Box(cuboid),
-            NodeShape::Capsule(capsule) => Solid::Capsule(capsule),
-            NodeShape::Cylinder(cylinder) => Solid::Cylinder(cylinder),
-            NodeShape::Disc { radius, axis } => Solid::Disc(Disc { radius, axis }),
-            NodeShape::Hull(facets) => Solid::Hull(facets),
-            NodeShape::Points { .. } | NodeShape::Surface => return None,
-        };
-        Some(SurfaceShape::Solid { position: Vector3::zeros(), orientation: Orientation::identity(), solid })
-    }
-
-    /// Its corners, edges and faces, if that is what it is made of.
-    fn faceted<'a>(&self, details: &'a Details) -> Option<Faceted<'a>> {
-        Some(match *self {
-            NodeShape::Sphere { radius } => Faceted::Ball(Ball { radius }),
-            NodeShape::Points { first, count } => Faceted::Points(&details.points[first..first + count]),
-            NodeShape::Box(cuboid) => Faceted::Box(cuboid),
-            NodeShape::Capsule(capsule) => Faceted::Capsule(capsule),
-            NodeShape::Hull(facets) => Faceted::Polyhedron(&details.polyhedra[facets.index]),
-            NodeShape::Disc { .. } | NodeShape::Cylinder(_) | NodeShape::Surface => return None,
-        })
-    }
-
-    /// The cylinder or disc, if it is one.
-    fn round(&self) -> Option<Round> {
-        match *self {
-            NodeShape::Cylinder(cylinder) => Some(cylinder.into()),
-            NodeShape::Disc { radius, axis } => Some(Disc { radius, axis }.into()),
-            _ => None,
-        }
-    }
-
-    /// How many corners, edges and faces it has, if it is made of them.
-    fn counts(&self) -> Option<Counts> {
-        match self {
-            NodeShape::Points { count, .. } => Some(Counts { corners: *count, edges: 0, faces: 0 }),
-            NodeShape::Hull(facets) => Some(facets.counts),
-            other => other.faceted(&Details::default()).map(|solid| solid.counts()),
-        }
-    }
-
-    /// Radius of the ball around its centre that holds it; `points` is [`Details::points`].
-    pub fn extent(&self, points: &[Vector3<f64>]) -> f64 {
-        match *self {
-            NodeShape::Sphere { radius } | NodeShape::Disc { radius, .. } => radius,
-            NodeShape::Points { first, count } => {
-                points[first..first + count].iter().map(Vector3::norm).fold(0.0, f64::max)
-            }
-            NodeShape::Box(cuboid) => Solid::Box(cuboid).extent(),
-            NodeShape::Capsule(capsule) => Solid::Capsule(capsule).extent(),
-            NodeShape::Cylinder(cylinder) => Solid::Cylinder(cylinder).extent(),
-            NodeShape::Hull(facets) => facets.extent,
-            NodeShape::Surface => 0.0,
-        }
-    }
-}
-
-/// A surface and what carries it.
-#[derive(Clone, Copy, Debug)]
-pub struct Surface {
-    /// Shape, in the frame of the body that carries it.
-    pub shape: SurfaceShape,
-    /// Index of that body among the nodes; none for a fixed surface, whose frame is the world's.
-    pub body: Option<usize>,
-}
-
-/// Shape of a surface.
-#[derive(Clone, Copy, Debug)]
-pub enum SurfaceShape {
-    /// The half space below a plane is solid.
-    Plane {
-        /// A point of the plane.
-        position: Vector3<f64>,
-        /// Unit normal, pointing out of the solid.
-        normal: Vector3<f64>,
-    },
-    /// A solid of finite size.
-    Solid {
-        /// Its centre.
-        position: Vector3<f64>,
-        /// How it is turned.
-        orientation: Orientation<f64>,
-        /// The solid, about its centre.
-        solid: Solid,
-    },
-}
+use solids::{Ball, Feature};
 
 /// A surface in world components.
 #[derive(Clone, Copy, Debug)]
@@ -291,35 +65,6 @@ pub struct Plane<S> {
     pub origin: Vector3<S>,
     /// Unit normal.
     pub normal: Vector3<S>,
-}
-
-impl SurfaceShape {
-    /// Where the surface is; `body` is the pose of the body that carries it.
-    #[inline(always)]
-    pub fn place<S: Scalar>(&self, body: Option<&Pose<S>>) -> Placed<S> {
-        match self {
-            SurfaceShape::Plane { position, normal } => {
-                let (position, normal) = (position.map(S::from), normal.map(S::from));
-                Placed::Plane(match body {
-                    None => Plane { origin: position, normal },
-                    Some(pose) => Plane {
-                        origin: pose.position + pose.orientation.to_world(&position),
-                        normal: pose.orientation.to_world(&normal),
-                    },
-                })
-            }
-            SurfaceShape::Solid { position, orientation, solid } => {
-                let own = Pose { position: position.map(S::from), orientation: orientation.map(S::from) };
-                Placed::Solid(*solid, body.map_or(own, |pose| pose.of(&own)))
-            }
-        }
-    }
-
-    /// Whether the normal stays as it is when a node slides along.
-    #[inline]
-    pub fn is_flat(&self) -> bool {
-        matches!(self, SurfaceShape::Plane { .. })
-    }
 }
 
 /// Where a node is.
@@ -537,11 +282,11 @@ fn ball_solid<S: Scalar>(
             convex::closest(&Faceted::Ball(*ball), pose, &second, place)
         }
         Solid::Mesh(_) => unreachable!("balls touch meshes with features"),
-        Solid::Ball(other) => ball_ball::at(0, ball, pose, other, place),
-        Solid::Box(cuboid) => ball_box::at(0, ball, pose, cuboid, place),
-        Solid::Capsule(capsule) => ball_capsule::at(0, ball, pose, capsule, place),
-        Solid::Cylinder(cylinder) => ball_cylinder::at(0, ball, pose, cylinder, place),
-        Solid::Disc(disc) => ball_disc::at(0, ball, pose, disc, place),
+        Solid::Ball(other) => ball_ball::proximity(ball, pose, other, place),
+        Solid::Box(cuboid) => ball_box::proximity(ball, pose, cuboid, place),
+        Solid::Capsule(capsule) => ball_capsule::proximity(ball, pose, capsule, place),
+        Solid::Cylinder(cylinder) => ball_cylinder::proximity(ball, pose, cylinder, place),
+        Solid::Disc(disc) => ball_disc::proximity(ball, pose, disc, place),
     }
 }
 

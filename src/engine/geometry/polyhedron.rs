@@ -5,46 +5,18 @@
 //! for all its blocked directions `b`, those along which the surface goes on. Such a part can touch along `n` only.
 //! An edge that belongs to one triangle is the end of an open mesh, whose normals reach to right angles.
 
+use super::flat_parts::{Edge, Face, Side};
 use super::tree::{Bounds, Tree};
+pub use super::triangles::Fault;
+use super::triangles::{faces, neighbours, normals};
 use crate::engine::elementary::atan2;
 use nalgebra::Vector3;
-use std::collections::VecDeque;
 
-/// Sine of the angle between triangles below which they are in one plane, and distance over size.
-const SAME_PLANE: f64 = 1e-6;
-/// Area over the square of the longest side below which a triangle is none.
-const FLAT: f64 = 1e-12;
-
-/// What makes triangles no surface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// A triangle has no area.
-    Flat(usize),
-    /// More than two triangles share an edge: two of them.
-    Branching([usize; 2]),
-    /// Two neighbours do not agree on which side is out.
-    InsideOut([usize; 2]),
-    /// A triangle names a corner that there is not.
-    NoCorner(usize),
-    /// There are no triangles.
-    Empty,
-}
-
-/// An edge between two faces, or at the end of one.
+/// An edge between two faces, or at the end of one, and what is on both of its sides.
 #[derive(Clone, Copy, Debug)]
-pub struct Edge {
-    /// Its corners.
-    pub ends: [u32; 2],
-    /// Where it starts.
-    pub start: Vector3<f64>,
-    /// Unit vector from the first corner to the second.
-    pub along: Vector3<f64>,
-    /// Length.
-    pub length: f64,
-    /// Directions along which the surface goes on.
-    pub blocked: [Vector3<f64>; 2],
-    /// Unit vector between the normals of its faces.
-    pub outward: Vector3<f64>,
+pub struct Crease {
+    /// The edge.
+    pub edge: Edge,
     /// Whether it belongs to one triangle only.
     pub is_open: bool,
     /// Its faces; twice the same at an end.
@@ -53,15 +25,6 @@ pub struct Edge {
     pub triangles: [u32; 2],
     /// Whether its faces look at each other.
     pub is_hollow: bool,
-}
-
-/// A flat face: all `x` on it have `normal . x = offset`.
-#[derive(Clone, Copy, Debug)]
-pub struct Face {
-    /// Unit normal out of the solid.
-    pub normal: Vector3<f64>,
-    /// Distance from the origin along the normal.
-    pub offset: f64,
 }
 
 /// A triangle of a face.
@@ -77,15 +40,6 @@ pub struct Triangle {
     pub owns_side: [bool; 3],
     /// Whether it is the first with that corner, which has edges.
     pub owns_corner: [bool; 3],
-}
-
-/// A corner and the edge that leads on from it, around a face.
-#[derive(Clone, Copy, Debug)]
-pub struct Side {
-    /// The corner.
-    pub corner: u32,
-    /// The edge.
-    pub edge: u32,
 }
 
 /// Lists of one kind of thing, one list for each of another.
@@ -122,7 +76,7 @@ pub struct Polyhedron {
     /// [Baerentzen and Aanaes 2005]
     pub weighted: Vec<Vector3<f64>>,
     /// Edges between faces.
-    pub edges: Vec<Edge>,
+    pub edges: Vec<Crease>,
     /// Faces.
     pub faces: Vec<Face>,
     /// Triangles.
@@ -138,15 +92,6 @@ pub struct Polyhedron {
     blocked: Lists<Vector3<f64>>,
     rings: Lists<Side>,
     tree: Tree,
-}
-
-/// A side of a triangle, from its corner with the smaller number.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct HalfEdge {
-    ends: [u32; 2],
-    triangle: usize,
-    side: usize,
-    is_forward: bool,
 }
 
 impl Polyhedron {
@@ -251,13 +196,8 @@ impl Polyhedron {
                 };
                 let outward = outward.try_normalize(1e-9).unwrap_or_else(Vector3::zeros);
                 let next = other.map_or(triangle.face, |other| self.triangles[other].face);
-                self.edges.push(Edge {
-                    ends,
-                    start,
-                    along,
-                    length,
-                    blocked,
-                    outward,
+                self.edges.push(Crease {
+                    edge: Edge { ends, start, along, length, blocked, outward },
                     is_open: other.is_none(),
                     faces: [triangle.face, next],
                     triangles: [index as u32, other.unwrap_or(index) as u32],
@@ -275,7 +215,7 @@ impl Polyhedron {
 
     fn make_corners(&mut self, normals: &[Vector3<f64>]) {
         let mut blocked = vec![Vec::new(); self.corners.len()];
-        for edge in &self.edges {
+        for Crease { edge, .. } in &self.edges {
             let [start, end] = edge.ends.map(|corner| corner as usize);
             blocked[start].push(edge.along);
             blocked[end].push(-edge.along);
@@ -346,124 +286,14 @@ impl Polyhedron {
     }
 }
 
-fn normals(corners: &[Vector3<f64>], triangles: &[[u32; 3]]) -> Result<Vec<Vector3<f64>>, Fault> {
-    let mut normals = Vec::with_capacity(triangles.len());
-    for (index, triangle) in triangles.iter().enumerate() {
-        if triangle.iter().any(|&corner| corner as usize >= corners.len()) {
-            return Err(Fault::NoCorner(index));
-        }
-        let [a, b, c] = triangle.map(|corner| corners[corner as usize]);
-        // Scaled, because squares of very small or large sides leave the range of numbers.
-        let size = (b - a).amax().max((c - a).amax()).max((c - b).amax());
-        if size <= 0.0 {
-            return Err(Fault::Flat(index));
-        }
-        let across = ((b - a) / size).cross(&((c - a) / size));
-        let area = across.norm();
-        if area < FLAT {
-            return Err(Fault::Flat(index));
-        }
-        normals.push(across / area);
-    }
-    Ok(normals)
-}
-
-/// The triangle beyond each side.
-fn neighbours(triangles: &[[u32; 3]]) -> Result<Vec<[Option<usize>; 3]>, Fault> {
-    let mut halves = Vec::with_capacity(3 * triangles.len());
-    for (triangle, corners) in triangles.iter().enumerate() {
-        for side in 0..3 {
-            let (from, to) = (corners[side], corners[(side + 1) % 3]);
-            halves.push(HalfEdge {
-                ends: [from.min(to), from.max(to)],
-                triangle,
-                side,
-                is_forward: from < to,
-            });
-        }
-    }
-    halves.sort_unstable();
-    let mut neighbours = vec![[None; 3]; triangles.len()];
-    for group in halves.chunk_by(|one, other| one.ends == other.ends) {
-        match group {
-            [_] => {}
-            [one, other] if one.is_forward == other.is_forward => {
-                return Err(Fault::InsideOut([one.triangle, other.triangle]));
-            }
-            [one, other] => {
-                neighbours[one.triangle][one.side] = Some(other.triangle);
-                neighbours[other.triangle][other.side] = Some(one.triangle);
-            }
-            _ => return Err(Fault::Branching([group[0].triangle, group[2].triangle])),
-        }
-    }
-    Ok(neighbours)
-}
-
-/// Joins neighbours in one plane. Returns the face of each triangle, and the faces.
-fn faces(
-    corners: &[Vector3<f64>],
-    triangles: &[[u32; 3]],
-    normals: &[Vector3<f64>],
-    neighbours: &[[Option<usize>; 3]],
-) -> (Vec<u32>, Vec<Face>) {
-    let size = Bounds::around(corners.iter().copied()).size();
-    let place = |corner: u32| corners[corner as usize];
-    let mut face_of = vec![u32::MAX; triangles.len()];
-    let mut faces = Vec::new();
-    let mut queue = VecDeque::new();
-    for seed in 0..triangles.len() {
-        if face_of[seed] != u32::MAX {
-            continue;
-        }
-        let number = faces.len() as u32;
-        let (normal, origin) = (normals[seed], place(triangles[seed][0]));
-        let is_level = |corner: &u32| normal.dot(&(place(*corner) - origin)).abs() <= SAME_PLANE * size;
-        let (mut sum, mut reach) = (Vector3::zeros(), [f64::INFINITY, f64::NEG_INFINITY]);
-        face_of[seed] = number;
-        queue.push_back(seed);
-        let mut members = Vec::new();
-        while let Some(index) = queue.pop_front() {
-            members.push(index);
-            let [a, b, c] = triangles[index].map(place);
-            sum += (b - a).cross(&(c - a));
-            for next in neighbours[index].into_iter().flatten() {
-                let is_along = normals[next].dot(&normal) > 0.0
-                    && normals[next].cross(&normal).norm() <= SAME_PLANE
-                    && triangles[next].iter().all(is_level);
-                if face_of[next] == u32::MAX && is_along {
-                    face_of[next] = number;
-                    queue.push_back(next);
-                }
-            }
-        }
-        let normal = if members.len() == 1 { normal } else { sum.normalize() };
-        for corner in members.iter().flat_map(|&index| triangles[index]) {
-            let height = normal.dot(&place(corner));
-            reach = [reach[0].min(height), reach[1].max(height)];
-        }
-        faces.push(Face { normal, offset: 0.5 * (reach[0] + reach[1]) });
-    }
-    (face_of, faces)
-}
-
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
+    use super::super::hulls::Hull;
     use super::*;
-
-    /// A box as two triangles a face.
-    pub fn cube(half: Vector3<f64>) -> Polyhedron {
-        let corners = (0..8).map(|index: usize| {
-            Vector3::from_fn(|axis, _| if index >> axis & 1 == 1 { half[axis] } else { -half[axis] })
-        });
-        let quads = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
-        let triangles: Vec<_> = quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
-        Polyhedron::new(corners.collect(), &triangles).unwrap()
-    }
 
     #[test]
     fn triangles_in_one_plane_are_one_face() {
-        let cube = cube(Vector3::new(1.0, 2.0, 3.0));
+        let cube = Hull::cube(Vector3::new(1.0, 2.0, 3.0)).polyhedron;
         assert_eq!((cube.corners.len(), cube.edges.len(), cube.faces.len()), (8, 12, 6));
         assert!(cube.is_closed());
         assert!((cube.thickness - 1.0).abs() < 1e-15);
@@ -474,11 +304,11 @@ pub(super) mod tests {
             assert_eq!(ring.len(), 4);
             for (place, side) in ring.iter().enumerate() {
                 let next = ring[(place + 1) % 4].corner;
-                let ends = cube.edges[side.edge as usize].ends;
+                let ends = cube.edges[side.edge as usize].edge.ends;
                 assert!(ends == [side.corner, next] || ends == [next, side.corner]);
             }
         }
-        for edge in &cube.edges {
+        for Crease { edge, .. } in &cube.edges {
             assert!(edge.blocked.iter().all(|blocked| blocked.dot(&edge.outward) < -0.7));
             assert!(edge.blocked.iter().all(|blocked| blocked.dot(&edge.along).abs() < 1e-15));
             assert!(edge.outward.dot(&edge.start) > 0.0);

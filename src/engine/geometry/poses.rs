@@ -6,7 +6,8 @@
 
 #![cfg(test)]
 
-use super::solids::{Ball, Capsule, Cuboid, Cylinder, Disc, Feature};
+pub use super::solids::Feature;
+use super::solids::{Ball, Capsule, Cuboid, Cylinder, Disc};
 use super::{Plane, Pose, Proximity};
 use crate::engine::rotation::Orientation;
 use crate::engine::scalar::{Dual, Scalar};
@@ -183,24 +184,19 @@ pub trait Pair: Sized {
     fn nearest(&self, first: &Pose<f64>, second: &Pose<f64>) -> Feature;
 }
 
-/// Makes the type `Both` of two solids from the functions of the file around the tests. The third argument is the
-/// function that finds the nearest feature, for pairs with several.
+/// Makes a type of two solids from their functions: `Both` from the function of a pair that meets at one point; from
+/// those of the file around the tests, with the one that finds the nearest feature; or a type of any two solids of some
+/// kinds, with what the functions know them as.
 macro_rules! shape_pair {
-    ($first:ty, $second:ty) => {
-        shape_pair!($first, $second, |_, _, _, _| 0);
-    };
-    ($first:ty, $second:ty, $nearest:expr) => {
-        #[derive(Clone, Copy, Debug)]
-        struct Both {
-            first: $first,
-            second: $second,
-        }
-
-        impl poses::Pair for Both {
+    (
+        @pair [$($header:tt)*], $name:ident, $first:ty, $second:ty, $one:expr, $two:expr,
+        $features:path, $at:path, $gap:path, $nearest:expr
+    ) => {
+        $($header)* {
             type First = $first;
             type Second = $second;
-            fn new(first: $first, second: $second) -> Both {
-                Both { first, second }
+            fn new(first: $first, second: $second) -> Self {
+                $name { first, second }
             }
             fn first(&self) -> &$first {
                 &self.first
@@ -213,21 +209,78 @@ macro_rules! shape_pair {
                 first: &Pose<S>,
                 second: &Pose<S>,
                 reach: f64,
-                found: &mut impl FnMut(Feature, Proximity<S>),
+                found: &mut impl FnMut(poses::Feature, Proximity<S>),
             ) {
-                features(&self.first, first, &self.second, second, reach, found);
+                $features(&$one(&self.first), first, &$two(&self.second), second, reach, found);
             }
-            fn at<S: Scalar>(&self, feature: Feature, first: &Pose<S>, second: &Pose<S>) -> Proximity<S> {
-                at(feature, &self.first, first, &self.second, second)
+            fn at<S: Scalar>(
+                &self,
+                feature: poses::Feature,
+                first: &Pose<S>,
+                second: &Pose<S>,
+            ) -> Proximity<S> {
+                $at(feature, &$one(&self.first), first, &$two(&self.second), second)
             }
             fn gap<S: Scalar>(&self, first: &Pose<S>, second: &Pose<S>) -> S {
-                gap(&self.first, first, &self.second, second)
+                $gap(&$one(&self.first), first, &$two(&self.second), second)
             }
-            fn nearest(&self, first: &Pose<f64>, second: &Pose<f64>) -> Feature {
-                let nearest: fn(&$first, &Pose<f64>, &$second, &Pose<f64>) -> Feature = $nearest;
-                nearest(&self.first, first, &self.second, second)
+            fn nearest(&self, first: &Pose<f64>, second: &Pose<f64>) -> poses::Feature {
+                $nearest(&$one(&self.first), first, &$two(&self.second), second)
             }
         }
+    };
+    ($first:ty, $second:ty, proximity) => {
+        fn features<S: Scalar>(
+            first: &$first,
+            first_pose: &Pose<S>,
+            second: &$second,
+            second_pose: &Pose<S>,
+            reach: f64,
+            found: &mut impl FnMut(poses::Feature, Proximity<S>),
+        ) {
+            let near = proximity(first, first_pose, second, second_pose);
+            if near.gap.value() < reach {
+                found(0, near);
+            }
+        }
+        fn at<S: Scalar>(
+            _: poses::Feature,
+            first: &$first,
+            first_pose: &Pose<S>,
+            second: &$second,
+            second_pose: &Pose<S>,
+        ) -> Proximity<S> {
+            proximity(first, first_pose, second, second_pose)
+        }
+        fn gap<S: Scalar>(first: &$first, first_pose: &Pose<S>, second: &$second, second_pose: &Pose<S>) -> S {
+            proximity(first, first_pose, second, second_pose).gap
+        }
+        shape_pair!($first, $second, |_, _, _, _| 0);
+    };
+    ($first:ty, $second:ty, $nearest:expr) => {
+        #[derive(Clone, Copy, Debug)]
+        struct Both {
+            first: $first,
+            second: $second,
+        }
+        shape_pair!(
+            @pair [impl poses::Pair for Both], Both, $first, $second, <$first>::clone, <$second>::clone,
+            features, at, gap, $nearest
+        );
+    };
+    (
+        $name:ident<$first:ident: $kind:path, $second:ident: $other:path>, $one:ident, $two:ident,
+        $features:path, $at:path, $gap:path, $nearest:expr
+    ) => {
+        #[derive(Clone)]
+        struct $name<$first, $second> {
+            first: $first,
+            second: $second,
+        }
+        shape_pair!(
+            @pair [impl<$first: $kind, $second: $other> poses::Pair for $name<$first, $second>], $name, $first, $second,
+            $first::$one, $second::$two, $features, $at, $gap, $nearest
+        );
     };
 }
 pub(super) use shape_pair;
@@ -600,9 +653,10 @@ pub trait OverPlane: Sized {
     fn gap<S: Scalar>(&self, pose: &Pose<S>, plane: &Plane<S>) -> S;
 }
 
-/// Makes the type `OnPlane` of a solid from the functions of the file around the tests.
+/// Makes the type `OnPlane` of a solid from the functions of the file around the tests. With a number, the first so many
+/// features are all that can be nearest, and if nothing else is told, all there are.
 macro_rules! plane_pair {
-    ($first:ty) => {
+    (@functions $first:ty, $features:ident, $gap:ident) => {
         struct OnPlane($first);
 
         impl poses::OverPlane for OnPlane {
@@ -618,17 +672,53 @@ macro_rules! plane_pair {
                 pose: &Pose<S>,
                 plane: &Plane<S>,
                 reach: f64,
-                found: &mut impl FnMut(Feature, Proximity<S>),
+                found: &mut impl FnMut(poses::Feature, Proximity<S>),
             ) {
-                features(&self.0, pose, plane, reach, found);
+                $features(&self.0, pose, plane, reach, found);
             }
-            fn at<S: Scalar>(&self, feature: Feature, pose: &Pose<S>, plane: &Plane<S>) -> Proximity<S> {
+            fn at<S: Scalar>(
+                &self,
+                feature: poses::Feature,
+                pose: &Pose<S>,
+                plane: &Plane<S>,
+            ) -> Proximity<S> {
                 at(feature, &self.0, pose, plane)
             }
             fn gap<S: Scalar>(&self, pose: &Pose<S>, plane: &Plane<S>) -> S {
-                gap(&self.0, pose, plane)
+                $gap(&self.0, pose, plane)
             }
         }
+    };
+    (@count $first:ty, $count:expr, $features:ident) => {
+        fn gap<S: Scalar>(first: &$first, pose: &Pose<S>, plane: &Plane<S>) -> S {
+            let gaps = (0..$count as poses::Feature).map(|feature| at(feature, first, pose, plane).gap);
+            gaps.reduce(|least, next| if next.value() < least.value() { next } else { least })
+                .expect("there are features")
+        }
+        plane_pair!(@functions $first, $features, gap);
+    };
+    ($first:ty, features, gap) => {
+        plane_pair!(@functions $first, features, gap);
+    };
+    ($first:ty, features, $count:expr) => {
+        plane_pair!(@count $first, $count, features);
+    };
+    ($first:ty, $count:expr) => {
+        fn features<S: Scalar>(
+            first: &$first,
+            pose: &Pose<S>,
+            plane: &Plane<S>,
+            reach: f64,
+            found: &mut impl FnMut(poses::Feature, Proximity<S>),
+        ) {
+            for feature in 0..$count as poses::Feature {
+                let near = at(feature, first, pose, plane);
+                if near.gap.value() < reach {
+                    found(feature, near);
+                }
+            }
+        }
+        plane_pair!(@count $first, $count, features);
     };
 }
 pub(super) use plane_pair;

@@ -66,11 +66,6 @@ fn fixed_point(disc: &Disc, feature: Feature) -> Vector3<f64> {
     }
 }
 
-/// Signed distance of the rim and the plane.
-pub fn gap<S: Scalar>(disc: &Disc, pose: &Pose<S>, plane: &Plane<S>) -> S {
-    at(0, disc, pose, plane).gap
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::disc_plane;
@@ -78,7 +73,7 @@ mod tests {
     use super::*;
     use crate::engine::rotation::Orientation;
 
-    plane_pair!(Disc);
+    plane_pair!(Disc, features, 1);
 
     #[test]
     fn it_is_the_signed_distance() {
@@ -117,7 +112,7 @@ mod tests {
             features(&disc, &pose, &plane, 0.01, &mut |feature, near| list.push((feature, near)));
             assert_eq!(list.iter().map(|(feature, _)| *feature).collect::<Vec<_>>(), expected);
             assert!(list.iter().all(|(_, near)| (near.arm.norm() - 0.5).abs() < 1e-15));
-            assert!(gap(&disc, &pose, &plane).abs() < 1e-15);
+            assert!(at(0, &disc, &pose, &plane).gap.abs() < 1e-15);
             if tilt == 0.0 {
                 let sum = list.iter().fold(Vector3::zeros(), |sum, (_, near)| sum + near.arm);
                 assert!(sum.norm() < 1e-15);

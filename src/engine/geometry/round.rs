@@ -19,6 +19,16 @@ pub(super) const POINTS: usize = 5;
 pub(super) const LOWEST: usize = 0;
 /// Slope of a cap above which its fixed points do not touch before the lowest one.
 pub(super) const STEEP: f64 = 0.1;
+/// Length, over half of how thin the solids are, below which a difference does not make another feature.
+pub const SLIVER: f64 = 1e-4;
+/// Cosine of the angle between normals of features that touch together.
+pub(super) const ALIGNED: f64 = 0.9;
+/// By how much a direction may miss the normals of a part that is nearest.
+pub(super) const ROUNDING: f64 = 1e-6;
+/// The same for parts that touch together.
+pub(super) const LOOSE: f64 = 0.1;
+/// Sine of the angle between axis and edge, or axes, below which the side touches along a line.
+pub(super) const PARALLEL: f64 = 1e-3;
 /// Slope below which the lowest point is as low as the fixed ones.
 const FLAT: f64 = 1e-8;
 
@@ -194,10 +204,10 @@ impl<S: Scalar> Spot<S> {
         outward: &Vector3<S>,
     ) -> Proximity<S> {
         /// Sine of the angle below which lines do not cross.
-        const PARALLEL: f64 = 1e-8;
+        const SAME_WAY: f64 = 1e-8;
         let between = self.center - origin;
         let product = self.axis.cross(along);
-        if length(&product).value() < PARALLEL {
+        if length(&product).value() < SAME_WAY {
             let across = between - along * between.dot(along);
             let size = self.solid.extent() + length(origin).value();
             let (distance, normal) =
@@ -275,21 +285,28 @@ impl Spot<f64> {
         self.axis.cross(&(point - self.center)).norm()
     }
 
-    /// Whether a segment passes through the solid.
-    pub fn is_inside_somewhere(&self, start: &Vector3<f64>, end: &Vector3<f64>) -> bool {
+    /// Whether a segment passes through the solid, deeper than `slack`; through a disc, between places on both sides.
+    pub fn is_pierced(&self, start: &Vector3<f64>, end: &Vector3<f64>, slack: f64) -> bool {
         let (mut from, mut to) = (0.0_f64, 1.0_f64);
         let [one, other] = [start, end].map(|place| self.along(place));
-        for (low, high) in [(one, other), (-one, -other)] {
-            // Heights over a cap.
-            let (low, high) = (low - self.solid.half, high - self.solid.half);
-            if low > 0.0 && high > 0.0 {
+        let half = self.solid.half - slack;
+        if half <= 0.0 {
+            if one * other >= 0.0 || one.abs().min(other.abs()) <= slack {
                 return false;
             }
-            let cut = low / (low - high);
-            if low > 0.0 {
-                from = from.max(cut);
-            } else if high > 0.0 {
-                to = to.min(cut);
+            (from, to) = (one / (one - other), one / (one - other));
+        } else {
+            for (low, high) in [(one - half, other - half), (-one - half, -other - half)] {
+                // Heights over a cap.
+                if low > 0.0 && high > 0.0 {
+                    return false;
+                }
+                let cut = low / (low - high);
+                if low > 0.0 {
+                    from = from.max(cut);
+                } else if high > 0.0 {
+                    to = to.min(cut);
+                }
             }
         }
         let across = |vector: Vector3<f64>| vector - self.axis * self.axis.dot(&vector);
@@ -297,6 +314,6 @@ impl Spot<f64> {
         // The least distance from the axis in between.
         let square = way.norm_squared();
         let least = if square > 0.0 { (-origin.dot(&way) / square).clamp(from, to.max(from)) } else { from };
-        from <= to && (origin + way * least).norm() <= self.solid.radius
+        from <= to && (origin + way * least).norm() <= self.solid.radius - slack
     }
 }

@@ -7,25 +7,15 @@
 //! Parts that are over each other, along nearly the same normal, touch together: rims over a face, corners under a cap,
 //! edges that cross a rim or the side.
 
-use super::faceted::{Edge, Faceted};
+use super::faceted::Faceted;
+use super::flat_parts::Edge;
 use super::rim::BRANCHES;
-use super::round::{ENDS, LOWEST, Round, STEEP, Spot};
+use super::round::{ALIGNED, ENDS, LOOSE, LOWEST, PARALLEL, ROUNDING, Round, SLIVER, STEEP, Spot};
 use super::round_parts::Parts;
 use super::solids::{Feature, values};
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
 use nalgebra::Vector3;
-
-/// Length, over half of how thin the solids are, below which a difference does not make another feature.
-pub const SLIVER: f64 = 1e-4;
-/// Cosine of the angle between normals of features that touch together.
-const ALIGNED: f64 = 0.9;
-/// By how much a direction may miss the normals of a part that is nearest.
-const ROUNDING: f64 = 1e-6;
-/// The same for parts that touch together.
-const LOOSE: f64 = 0.1;
-/// Sine of the angle between axis and edge below which the side touches along a line.
-const PARALLEL: f64 = 1e-3;
 
 /// Reports where the solids are nearer than `reach`.
 ///

@@ -1,20 +1,18 @@
 //! Cylinder or disc against a mesh, see [`mesh`](super::mesh): parts touch where their distance is least nearby.
 
-use super::faceted::{Counts, Faceted};
+use super::faceted::Faceted;
 use super::mesh::{SLIVER, beyond, nearest_parts, report};
 use super::mesh_ground::{Ground, LOOSE, STRICT, Seeker, Seen};
+use super::part_pairs::Counts;
 use super::polyhedron::Polyhedron;
 use super::rim::BRANCHES;
-use super::round::{ENDS, LOWEST, POINTS, Round, Spot};
+use super::round::{ENDS, LOWEST, PARALLEL, POINTS, Round, Spot};
 use super::round_parts::Parts;
 use super::solids::{CLOSE, Feature, values};
 use super::tree::Bounds;
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
 use nalgebra::Vector3;
-
-/// Sine of the angle between axis and edge below which the side touches along a line.
-const PARALLEL: f64 = 1e-3;
 
 /// Reports where solid and mesh are nearer than `reach`.
 ///
@@ -158,9 +156,11 @@ impl<'a> Search<'a> {
             {
                 return;
             }
-            let is_shallow = near.gap >= -self.ground.slack
-                || (outside <= -self.ground.slack
-                    && -near.gap <= self.depth_at_edge(index) + self.ground.slack);
+            let slack = self.ground.slack;
+            let is_shallow = near.gap >= -slack
+                || (outside <= -slack
+                    && -near.gap <= self.depth_at_edge(index) + slack
+                    && self.spot.is_pierced(&edge.start, &(edge.start + edge.along * edge.length), slack));
             if is_shallow {
                 visitor(parts, near.gap, true);
             }
@@ -230,14 +230,15 @@ impl<'a> Search<'a> {
         let face = &self.ground.mesh.faces[number];
         let (parts, depth) = self.lowest(number);
         let height = face.normal.dot(&self.spot.center) - face.offset;
-        if depth >= 0.0 || height < 0.0 {
+        if depth >= -self.ground.slack || height < 0.0 {
             return None;
         }
         let way = parts.at(&self.spot, self.second).arm;
         let cut = self.spot.center + way * (height / (height - depth));
         let places = self.ground.mesh.places(index);
+        let slack = self.ground.slack;
         let is_cut = self.ground.above_sides(index, &cut) <= 0.0
-            || (0..3).any(|side| self.spot.is_inside_somewhere(&places[side], &places[(side + 1) % 3]));
+            || (0..3).any(|side| self.spot.is_pierced(&places[side], &places[(side + 1) % 3], slack));
         is_cut.then_some((parts, depth))
     }
 }

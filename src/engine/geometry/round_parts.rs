@@ -8,7 +8,8 @@
 //! - rim and edge, rim and corner: the distance of the nearest points, negative where it points against the outside of
 //!   the rim. A rim may be near an edge at two places, see [`rim`](super::rim).
 
-use super::faceted::{Counts, Faceted};
+use super::faceted::Faceted;
+use super::part_pairs::Counts;
 use super::rim::BRANCHES;
 use super::round::{ENDS, POINTS, Spot};
 use super::solids::Feature;

@@ -5,7 +5,7 @@
 //! touch together.
 
 use super::rim::BRANCHES;
-use super::round::{ENDS, LOWEST, POINTS, Round, STEEP, Spot};
+use super::round::{ALIGNED, ENDS, LOOSE, LOWEST, PARALLEL, POINTS, ROUNDING, Round, SLIVER, STEEP, Spot};
 use super::solids::{Feature, values};
 use super::{Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
@@ -19,16 +19,6 @@ const SIDE_SIDE: usize = 2 * CAP_RIM;
 const RIM_SIDE: usize = SIDE_SIDE + 1;
 const SIDE_RIM: usize = RIM_SIDE + ENDS * BRANCHES;
 const RIM_RIM: usize = SIDE_RIM + ENDS * BRANCHES;
-/// Length, over half of how thin the solids are, below which a difference does not make another feature.
-pub const SLIVER: f64 = 1e-4;
-/// Cosine of the angle between normals of features that touch together.
-const ALIGNED: f64 = 0.9;
-/// By how much a direction may miss the normals of a rim that is nearest.
-const ROUNDING: f64 = 1e-6;
-/// The same for parts that touch together.
-const LOOSE: f64 = 0.1;
-/// Sine of the angle between axes below which the sides touch along a line.
-const PARALLEL: f64 = 1e-3;
 
 /// Parts that touch, with their ends, and the point or branch of a rim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

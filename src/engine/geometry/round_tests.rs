@@ -1,86 +1,16 @@
 use super::super::hulls::{HasParts, Hull, IsRound};
-use super::super::poses::{self, Numbers};
+use super::super::poses::{self, Numbers, shape_pair};
 use super::super::round_round;
 use super::super::solids::{Capsule, Cuboid, Cylinder, Disc};
 use super::*;
 use crate::engine::rotation::Orientation;
 
-#[derive(Clone)]
-struct OnFaces<A, B> {
-    first: A,
-    second: B,
-}
-
-impl<A: IsRound, B: HasParts> poses::Pair for OnFaces<A, B> {
-    type First = A;
-    type Second = B;
-    fn new(first: A, second: B) -> OnFaces<A, B> {
-        OnFaces { first, second }
-    }
-    fn first(&self) -> &A {
-        &self.first
-    }
-    fn second(&self) -> &B {
-        &self.second
-    }
-    fn features<S: Scalar>(
-        &self,
-        first: &Pose<S>,
-        second: &Pose<S>,
-        reach: f64,
-        found: &mut impl FnMut(Feature, Proximity<S>),
-    ) {
-        features(&self.first.round(), first, &self.second.parts(), second, reach, found);
-    }
-    fn at<S: Scalar>(&self, feature: Feature, first: &Pose<S>, second: &Pose<S>) -> Proximity<S> {
-        at(feature, &self.first.round(), first, &self.second.parts(), second)
-    }
-    fn gap<S: Scalar>(&self, first: &Pose<S>, second: &Pose<S>) -> S {
-        gap(&self.first.round(), first, &self.second.parts(), second)
-    }
-    fn nearest(&self, first: &Pose<f64>, second: &Pose<f64>) -> Feature {
-        let other = self.second.parts();
-        nearest(&self.first.round(), first, &other, second).feature(&other.counts())
-    }
-}
-
-#[derive(Clone)]
-struct BothRound<A, B> {
-    first: A,
-    second: B,
-}
-
-impl<A: IsRound, B: IsRound> poses::Pair for BothRound<A, B> {
-    type First = A;
-    type Second = B;
-    fn new(first: A, second: B) -> BothRound<A, B> {
-        BothRound { first, second }
-    }
-    fn first(&self) -> &A {
-        &self.first
-    }
-    fn second(&self) -> &B {
-        &self.second
-    }
-    fn features<S: Scalar>(
-        &self,
-        first: &Pose<S>,
-        second: &Pose<S>,
-        reach: f64,
-        found: &mut impl FnMut(Feature, Proximity<S>),
-    ) {
-        round_round::features(&self.first.round(), first, &self.second.round(), second, reach, found);
-    }
-    fn at<S: Scalar>(&self, feature: Feature, first: &Pose<S>, second: &Pose<S>) -> Proximity<S> {
-        round_round::at(feature, &self.first.round(), first, &self.second.round(), second)
-    }
-    fn gap<S: Scalar>(&self, first: &Pose<S>, second: &Pose<S>) -> S {
-        round_round::gap(&self.first.round(), first, &self.second.round(), second)
-    }
-    fn nearest(&self, first: &Pose<f64>, second: &Pose<f64>) -> Feature {
-        round_round::nearest(&self.first.round(), first, &self.second.round(), second)
-    }
-}
+shape_pair!(OnFaces<A: IsRound, B: HasParts>, round, parts, features, at, gap, |one, first, other: &Faceted, second| {
+    nearest(one, first, other, second).feature(&other.counts())
+});
+shape_pair!(
+    BothRound<A: IsRound, B: IsRound>, round, round, round_round::features, round_round::at, round_round::gap, round_round::nearest
+);
 
 fn holds<A: IsRound, B: HasParts>() {
     poses::signed_distance::<OnFaces<A, B>>(10_000);

@@ -1,7 +1,8 @@
 //! A node and a solid that meet with features, by what they are made of: corners, edges and faces, or rims, caps and
 //! sides.
 
-use super::faceted::{Counts, Faceted, feature_count};
+use super::faceted::Faceted;
+use super::part_pairs::{Counts, feature_count};
 use super::polyhedron::Polyhedron;
 use super::round::Round;
 use super::solids::Feature;

@@ -1,11 +1,12 @@
 //! Solids around the centre of their body, in body components, and what the gap functions of their pairs share.
 //!
-//! The file of a pair has three functions. `gap` is the signed distance of two solids: the distance when apart, else
+//! The file of a pair that meets at one point has the function `proximity`, with the signed distance. That of a pair
+//! with features has three functions. `gap` is the signed distance of two solids: the distance when apart, else
 //! minus the depth, the shortest way that parts them. `features` finds where they touch or nearly touch. `at` follows
 //! such a feature to other poses. Its gap changes with the velocity of the touching points,
 //! `d gap / dt = n . (v1 - v2)`, because each feature is the distance of two parts that do not change.
 
-use super::{Pose, Proximity};
+use super::Pose;
 use crate::engine::scalar::{Scalar, length};
 use nalgebra::Vector3;
 
@@ -77,14 +78,6 @@ pub(super) fn direction<S: Scalar>(
 pub(super) fn oriented<S: Scalar>(vector: &Vector3<S>, size: f64, outward: &Vector3<S>) -> (S, Vector3<S>) {
     let (length, unit) = direction(vector, size, || direction(outward, 1.0, Vector3::x).1);
     if unit.dot(outward).value() < 0.0 { (-length, -unit) } else { (length, unit) }
-}
-
-/// Reports the feature of a pair that has no other.
-#[inline]
-pub(super) fn only<S: Scalar>(near: Proximity<S>, reach: f64, found: &mut impl FnMut(Feature, Proximity<S>)) {
-    if near.gap.value() < reach {
-        found(0, near);
-    }
 }
 
 /// The pose without tangents.

@@ -46,6 +46,8 @@ const STILL: f64 = 1e-10;
 
 /// A normal that turns further than to this cosine within an interval is not followed.
 const FOLLOWED: f64 = 0.9;
+/// How far a touching point is followed at most within a substep, over its distance from the centre.
+const RUNS_OFF: f64 = 0.25;
 
 /// Components of bounded friction up to this part of the bound hold.
 const WITHIN_BOUNDS: f64 = 1.0 - 1e-9;
@@ -509,7 +511,9 @@ impl<S: Solvable> IslandStep<'_, S> {
             let node = self.proposed_pose(touch.node, dt);
             let body = touch.carrier.map(|carrier| self.proposed_pose(carrier.node, dt));
             let end = near(self.system, &node, body.as_ref(), touch.sides(), touch.point);
-            touch.arm_after = end.arm;
+            // The lowest point of a rim that is nearly flat runs around it: there is nothing to follow either.
+            let ran = length(&(end.arm - touch.arm)).value() > RUNS_OFF * length(&touch.arm).value();
+            touch.arm_after = if ran { touch.arm } else { end.arm };
             // Where bodies pass through one another without contact, there is nothing to follow.
             if end.normal.dot(&touch.normal).value() > FOLLOWED {
                 touch.normal_after = end.normal;

@@ -181,7 +181,8 @@ fn hull_of(mesh: Raw) -> Result<TriangleMesh, FileFault> {
 }
 
 fn is_open(surface: &Polyhedron, hint: &str) -> FileFault {
-    let at = surface.edges.iter().find(|edge| edge.is_open).map_or_else(String::new, |edge| {
+    let at = surface.edges.iter().find(|crease| crease.is_open).map_or_else(String::new, |crease| {
+        let edge = &crease.edge;
         format!(", one at {}", place(&(edge.start + edge.along * (0.5 * edge.length))))
     });
     let count = surface.open_edges;

@@ -1,0 +1,121 @@
+//! Pairs of corners, edges and faces of two solids, and their numbers as features.
+
+use super::box_parts::{CORNERS, EDGES, FACES};
+use super::solids::Feature;
+
+/// How many parts there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    /// Corners.
+    pub corners: usize,
+    /// Edges.
+    pub edges: usize,
+    /// Faces.
+    pub faces: usize,
+}
+
+/// Parts of a box.
+pub(super) const BOX: Counts = Counts { corners: CORNERS, edges: EDGES, faces: FACES };
+
+/// Parts that touch: first that of the first solid, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parts {
+    /// A corner of the first and a face of the second.
+    CornerFace(usize, usize),
+    /// A face and a corner.
+    FaceCorner(usize, usize),
+    /// Two edges.
+    EdgeEdge(usize, usize),
+    /// A corner and an edge.
+    CornerEdge(usize, usize),
+    /// An edge and a corner.
+    EdgeCorner(usize, usize),
+    /// Two corners.
+    CornerCorner(usize, usize),
+}
+
+/// Number of features of two solids.
+pub const fn feature_count(first: &Counts, second: &Counts) -> usize {
+    let (kinds, mut count, mut kind) = (kinds(first, second), 0, 0);
+    while kind < kinds.len() {
+        count += kinds[kind].0 * kinds[kind].1;
+        kind += 1;
+    }
+    count
+}
+
+const fn kinds(first: &Counts, second: &Counts) -> [(usize, usize); 6] {
+    [
+        (first.corners, second.faces),
+        (first.faces, second.corners),
+        (first.edges, second.edges),
+        (first.corners, second.edges),
+        (first.edges, second.corners),
+        (first.corners, second.corners),
+    ]
+}
+
+impl Parts {
+    /// The number of the feature.
+    #[inline]
+    pub fn feature(self, first: &Counts, second: &Counts) -> Feature {
+        let (kind, one, other) = match self {
+            Parts::CornerFace(one, other) => (0, one, other),
+            Parts::FaceCorner(one, other) => (1, one, other),
+            Parts::EdgeEdge(one, other) => (2, one, other),
+            Parts::CornerEdge(one, other) => (3, one, other),
+            Parts::EdgeCorner(one, other) => (4, one, other),
+            Parts::CornerCorner(one, other) => (5, one, other),
+        };
+        let kinds = kinds(first, second);
+        let before: usize = kinds[..kind].iter().map(|(one, other)| one * other).sum();
+        (before + one * kinds[kind].1 + other) as Feature
+    }
+
+    /// The parts of a feature.
+    #[inline]
+    pub fn of(feature: Feature, first: &Counts, second: &Counts) -> Parts {
+        const KINDS: [fn(usize, usize) -> Parts; 6] = [
+            Parts::CornerFace,
+            Parts::FaceCorner,
+            Parts::EdgeEdge,
+            Parts::CornerEdge,
+            Parts::EdgeCorner,
+            Parts::CornerCorner,
+        ];
+        let mut number = feature as usize;
+        for ((ones, others), kind) in kinds(first, second).into_iter().zip(KINDS) {
+            if number < ones * others {
+                return kind(number / others, number % others);
+            }
+            number -= ones * others;
+        }
+        unreachable!("the pair has the feature")
+    }
+
+    /// The same with the solids exchanged.
+    pub(super) fn exchanged(self) -> Parts {
+        match self {
+            Parts::CornerFace(one, other) => Parts::FaceCorner(other, one),
+            Parts::FaceCorner(one, other) => Parts::CornerFace(other, one),
+            Parts::EdgeEdge(one, other) => Parts::EdgeEdge(other, one),
+            Parts::CornerEdge(one, other) => Parts::EdgeCorner(other, one),
+            Parts::EdgeCorner(one, other) => Parts::CornerEdge(other, one),
+            Parts::CornerCorner(one, other) => Parts::CornerCorner(other, one),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_have_numbers_of_their_own() {
+        let (first, second) =
+            (Counts { corners: 2, edges: 1, faces: 3 }, Counts { corners: 5, edges: 4, faces: 7 });
+        for number in 0..feature_count(&first, &second) as Feature {
+            assert_eq!(Parts::of(number, &first, &second).feature(&first, &second), number);
+        }
+    }
+}
