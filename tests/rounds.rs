@@ -136,7 +136,7 @@ fn a_cylinder_rolls_as_on_a_plane() {
 /// A coin that is dropped at a slant comes to rest flat, and contact adds no energy on the way.
 #[test]
 fn a_coin_falls_flat() {
-    for kind in ["box", "mesh", "cylinder"] {
+    for kind in &FLOORS[1..] {
         let mut scene = Scene::new(GRAVITY);
         let node = coin(&mut scene, [0.1, 0.05, 0.1]);
         let floor = floor(&mut scene, kind);
@@ -144,7 +144,7 @@ fn a_coin_falls_flat() {
         let mut run = scene.build();
         run.rotation(node).orientation = Orientation::from_turn(&Vector3::new(0.3, 0.1, 0.0));
         let mut energy = mechanical_energy(&run.system, &run.state);
-        for _ in 0..2000 {
+        for _ in 0..1000 {
             run.advance(1e-3);
             let now = mechanical_energy(&run.system, &run.state);
             assert!(now <= energy + 1e-9, "{kind}: {:e}", now - energy);
@@ -182,7 +182,7 @@ fn what_lies_across_a_cylinder_rocks_with_its_period() {
             let shape = shape(&mut scene);
             let node = scene.body(shape, 1.5, [0.002, 1.5 * gyration_squared, 0.06], [0.0, 0.0, 0.6]);
             let log = scene.solid(Solid::Cylinder(cylinder([0.0, 1.0, 0.0], 1.0, radius)), [0.0; 3]);
-            let contact = scene.contact(node, log, 0.0, 1.0);
+            let contact = scene.contact(node, log, 0.3, 1.0);
             let mut run = scene.build();
             run.state.nodes[node].velocity = Vector3::new(speed * half_thickness, 0.0, 0.0);
             run.rotation(node).angular_velocity = Vector3::new(0.0, speed, 0.0);

@@ -12,7 +12,7 @@ use super::flat_parts::Edge;
 use super::rim::BRANCHES;
 use super::round::{ALIGNED, ENDS, LOOSE, LOWEST, PARALLEL, ROUNDING, Round, SLIVER, STEEP, Spot};
 use super::round_parts::Parts;
-use super::solids::{Feature, values};
+use super::solids::{CLOSE, Feature, values};
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
 use nalgebra::Vector3;
@@ -41,7 +41,7 @@ pub fn features<S: Scalar>(
     let counts = second.counts();
     let sliver = two.sliver();
     let mut deepest = f64::INFINITY;
-    two.together(&two.at(nearest).normal, &mut |parts| {
+    two.together(&two.at(nearest).normal, reach, &mut |parts| {
         let near = parts.in_world(&spot, second, second_pose);
         if near.gap.value() < reach {
             deepest = deepest.min(near.gap.value());
@@ -94,6 +94,10 @@ impl Two<'_> {
         SLIVER * self.spot.solid.thickness().min(self.second.thickness())
     }
 
+    fn close(&self) -> f64 {
+        CLOSE * (self.spot.solid.extent() + self.second.extent())
+    }
+
     fn at(&self, parts: Parts) -> Proximity<f64> {
         parts.at(&self.spot, self.second)
     }
@@ -111,6 +115,14 @@ impl Two<'_> {
         for face in 0..counts.faces {
             let end = self.spot.lower_end(&self.second.face(face).normal);
             self.compare(Parts::RimFace(end, LOWEST, face), &mut best);
+        }
+        if let Parts::RimFace(_, _, face) = best.parts {
+            let near = self.at(best.parts);
+            let place = self.spot.center + near.arm;
+            // No two points of the solids are nearer than their separation.
+            if near.gap >= -self.close() && self.second.is_over(face, &place, 0.0) {
+                return best.parts;
+            }
         }
         for end in 0..ENDS {
             let inward = -self.spot.outward(end);
@@ -194,8 +206,8 @@ impl Two<'_> {
         }
     }
 
-    /// Parts that are over each other, along nearly the given normal.
-    fn together(&self, normal: &Vector3<f64>, found: &mut impl FnMut(Parts)) {
+    /// Parts that are over each other, along nearly the given normal, and may be nearer than `reach`.
+    fn together(&self, normal: &Vector3<f64>, reach: f64, found: &mut impl FnMut(Parts)) {
         let counts = self.second.counts();
         let sliver = self.sliver();
         let upright = self.spot.axis.dot(normal);
@@ -231,7 +243,11 @@ impl Two<'_> {
         }
         for index in 0..counts.edges {
             let edge = self.second.edge(index);
-            if edge.along.dot(normal).abs() > 0.5 || !edge.faces(normal, 0.5) {
+            let aside = edge.along.cross(&(self.spot.center - edge.start)).norm();
+            if aside > self.spot.solid.extent() + self.second.margin() + reach
+                || edge.along.dot(normal).abs() > 0.5
+                || !edge.faces(normal, 0.5)
+            {
                 continue;
             }
             let is_beside = |place: &Vector3<f64>| {

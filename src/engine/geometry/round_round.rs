@@ -6,7 +6,7 @@
 
 use super::rim::BRANCHES;
 use super::round::{ALIGNED, ENDS, LOOSE, LOWEST, PARALLEL, POINTS, ROUNDING, Round, SLIVER, STEEP, Spot};
-use super::solids::{Feature, values};
+use super::solids::{CLOSE, Feature, values};
 use super::{Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
 use nalgebra::Vector3;
@@ -205,24 +205,15 @@ impl Two<f64> {
 
     fn nearest(&self) -> Parts {
         let mut best = (f64::NEG_INFINITY, Parts::SideSide);
-        let mut compare = |parts: Parts| {
-            let near = self.at(parts);
-            if near.gap <= best.0 || !self.face_each_other(parts, &near, ROUNDING) {
-                return;
-            }
-            let normal = &near.normal;
-            let separation =
-                normal.dot(&self.first.center) - self.first.reach(normal) - self.second.reach(normal);
-            // Less by how much the separation of the parts is wrong.
-            let worth = 2.0 * separation - near.gap;
-            if worth > best.0 {
-                best = (worth, parts);
-            }
-        };
+        let mut compare = |parts: Parts| self.compare(parts, &mut best);
         for cap in 0..ENDS {
             compare(Parts::RimCap(self.first.lower_end(&self.second.outward(cap)), LOWEST, cap));
             compare(Parts::CapRim(cap, self.second.lower_end(&self.first.outward(cap)), LOWEST));
         }
+        if self.is_over_cap(best.1) {
+            return best.1;
+        }
+        let mut compare = |parts: Parts| self.compare(parts, &mut best);
         if self.first.axis.cross(&self.second.axis).norm() > PARALLEL {
             compare(Parts::SideSide);
         }
@@ -240,6 +231,34 @@ impl Two<f64> {
             }
         }
         best.1
+    }
+
+    /// Takes parts that are worth more: the separation along their normal, less by how much that of the parts is wrong.
+    fn compare(&self, parts: Parts, best: &mut (f64, Parts)) {
+        let near = self.at(parts);
+        if near.gap <= best.0 || !self.face_each_other(parts, &near, ROUNDING) {
+            return;
+        }
+        let normal = &near.normal;
+        let separation =
+            normal.dot(&self.first.center) - self.first.reach(normal) - self.second.reach(normal);
+        let worth = 2.0 * separation - near.gap;
+        if worth > best.0 {
+            *best = (worth, parts);
+        }
+    }
+
+    /// Whether a rim is over a cap and does not overlap with it: no two points of the solids are nearer then.
+    fn is_over_cap(&self, parts: Parts) -> bool {
+        let near = self.at(parts);
+        let place = self.first.center + near.arm;
+        let close = CLOSE * (self.first.solid.extent() + self.second.solid.extent());
+        near.gap >= -close
+            && match parts {
+                Parts::RimCap(..) => self.second.aside(&place) <= self.second.solid.radius,
+                Parts::CapRim(..) => self.first.aside(&place) <= self.first.solid.radius,
+                _ => false,
+            }
     }
 
     /// Whether the normal of two parts is one of both.
