@@ -67,7 +67,8 @@ def cube():
 
 
 def test_shapes_of_the_page_are_accepted(tmp_path):
-    hull, mesh, field = blocks("docs/shapes.md", "toml")
+    cylinder, disc, hull, mesh, field = blocks("docs/shapes.md", "toml")
+    nodes = {"can": cylinder, "coin": disc, "stone": hull}
     (tmp_path / "stone.stl").write_text(cube())
     corners = re.findall(r"vertex (.*)", cube())
     distinct = sorted(set(corners))
@@ -75,16 +76,19 @@ def test_shapes_of_the_page_are_accepted(tmp_path):
     faces = "".join("f {} {} {}\n".format(*places[k : k + 3]) for k in range(0, len(places), 3))
     (tmp_path / "ramp.obj").write_text("".join(f"v {corner}\n" for corner in distinct) + faces)
     (tmp_path / "terrain.txt").write_text("0 0 0\n0 1 0\n0 0 0\n")
-    (tmp_path / "model.toml").write_text(
-        f"""
-        model.name = "shapes"
+    node = """
         [[node]]
-        name = "stone"
+        name = "{}"
         coupling = "owned"
         mass = 1.0
         inertia = [1.0, 1.0, 1.0]
-        position = [0.0, 0.0, 9.0]
-        {hull}
+        position = [0.0, 0.0, {}.0]
+        {}
+        """
+    (tmp_path / "model.toml").write_text(
+        f"""
+        model.name = "shapes"
+        {"".join(node.format(name, 9 + 3 * place, shape) for place, (name, shape) in enumerate(nodes.items()))}
         [[surface]]
         name = "ramp"
         {mesh}
@@ -92,7 +96,7 @@ def test_shapes_of_the_page_are_accepted(tmp_path):
         name = "terrain"
         {field}
         [[contact]]
-        between = ["stone", "*"]
+        between = ["*", "*"]
         """
     )
     contact_fmu("build", "model.toml", cwd=tmp_path)

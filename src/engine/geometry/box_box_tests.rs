@@ -1,5 +1,6 @@
 use super::super::box_parts::AROUND;
-use super::super::poses::{self, Numbers, shape_pair};
+use super::super::poses::{self, shape_pair};
+use super::super::support::Numbers;
 use super::*;
 use crate::engine::rotation::Orientation;
 use nalgebra::Vector2;

@@ -16,18 +16,18 @@ pub fn at<S: Scalar>(feature: Feature, cuboid: &Cuboid, pose: &Pose<S>, plane: &
 
 #[cfg(test)]
 mod tests {
-    use super::super::poses::{self, plane_pair};
+    use super::super::plane_poses::{self, plane_pair};
     use super::*;
 
     plane_pair!(Cuboid, FEATURES);
 
     #[test]
     fn it_is_the_signed_distance() {
-        poses::above_plane::<OnPlane>(10_000, 0.0);
+        plane_poses::above_plane::<OnPlane>(10_000, 0.0);
     }
 
     #[test]
     fn it_moves_with_the_touching_points() {
-        poses::plane_rates::<OnPlane>(1000);
+        plane_poses::rates::<OnPlane>(1000);
     }
 }

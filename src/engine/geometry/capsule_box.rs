@@ -251,7 +251,8 @@ impl Segment<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::poses::{self, Numbers, shape_pair};
+    use super::super::poses::{self, shape_pair};
+    use super::super::support::Numbers;
     use super::*;
     use crate::engine::rotation::Orientation;
 

@@ -191,7 +191,8 @@ impl Axes {
 
 #[cfg(test)]
 mod tests {
-    use super::super::poses::{self, Numbers, shape_pair};
+    use super::super::poses::{self, shape_pair};
+    use super::super::support::Numbers;
     use super::*;
     use crate::engine::rotation::Orientation;
 

@@ -18,7 +18,7 @@ pub fn at<S: Scalar>(feature: Feature, capsule: &Capsule, pose: &Pose<S>, plane:
 
 #[cfg(test)]
 mod tests {
-    use super::super::poses::{self, plane_pair};
+    use super::super::plane_poses::{self, plane_pair};
     use super::*;
     use crate::engine::rotation::Orientation;
     use nalgebra::Vector3;
@@ -27,12 +27,12 @@ mod tests {
 
     #[test]
     fn it_is_the_signed_distance() {
-        poses::above_plane::<OnPlane>(10_000, 0.0);
+        plane_poses::above_plane::<OnPlane>(10_000, 0.0);
     }
 
     #[test]
     fn it_moves_with_the_touching_points() {
-        poses::plane_rates::<OnPlane>(1000);
+        plane_poses::rates::<OnPlane>(1000);
     }
 
     #[test]

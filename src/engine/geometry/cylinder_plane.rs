@@ -56,7 +56,7 @@ pub fn gap<S: Scalar>(cylinder: &Cylinder, pose: &Pose<S>, plane: &Plane<S>) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::poses::{self, plane_pair};
+    use super::super::plane_poses::{self, plane_pair};
     use super::*;
     use crate::engine::rotation::Orientation;
 
@@ -64,12 +64,12 @@ mod tests {
 
     #[test]
     fn it_is_the_signed_distance() {
-        poses::above_plane::<OnPlane>(10_000, 1e-8);
+        plane_poses::above_plane::<OnPlane>(10_000, 1e-8);
     }
 
     #[test]
     fn it_moves_with_the_touching_points() {
-        poses::plane_rates::<OnPlane>(1000);
+        plane_poses::rates::<OnPlane>(1000);
     }
 
     #[test]

@@ -4,9 +4,9 @@
 
 use super::faceted::Faceted;
 use super::polyhedron::Polyhedron;
-use super::poses::{Numbers, Solid, mirror};
 use super::round::Round;
 use super::solids::{Ball, Capsule, Cuboid, Cylinder, Disc};
+use super::support::{Numbers, Solid, mirror};
 use nalgebra::{Matrix3, Vector3};
 
 /// A convex polyhedron, and what it was made from.

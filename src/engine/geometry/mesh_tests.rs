@@ -1,9 +1,10 @@
 use super::super::convex;
 use super::super::hulls::{HasParts, Hull, IsRound};
-use super::super::poses::{Motion, Numbers, Solid, least_norm, place};
+use super::super::poses::Motion;
 use super::super::round::Round;
 use super::super::round_mesh;
 use super::super::solids::{Ball, Capsule, Cuboid, Cylinder, Disc};
+use super::super::support::{Numbers, Solid, least_norm, place};
 use super::*;
 use crate::engine::elementary::atan2;
 use crate::engine::rotation::Orientation;

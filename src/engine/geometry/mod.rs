@@ -23,6 +23,7 @@ pub mod mesh;
 mod mesh_ground;
 mod mesh_search;
 pub mod part_pairs;
+mod plane_poses;
 pub mod point_plane;
 pub mod polyhedron;
 mod poses;
@@ -37,6 +38,7 @@ mod shapes;
 mod solid_pair;
 pub mod solids;
 pub mod sphere_plane;
+mod support;
 mod tree;
 mod triangles;
 

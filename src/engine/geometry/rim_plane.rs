@@ -69,7 +69,8 @@ fn fixed_point(disc: &Disc, feature: Feature) -> Vector3<f64> {
 #[cfg(test)]
 mod tests {
     use super::super::disc_plane;
-    use super::super::poses::{self, Numbers, plane_pair};
+    use super::super::plane_poses::{self, plane_pair};
+    use super::super::support::Numbers;
     use super::*;
     use crate::engine::rotation::Orientation;
 
@@ -77,12 +78,12 @@ mod tests {
 
     #[test]
     fn it_is_the_signed_distance() {
-        poses::above_plane::<OnPlane>(10_000, 1e-8);
+        plane_poses::above_plane::<OnPlane>(10_000, 1e-8);
     }
 
     #[test]
     fn it_moves_with_the_touching_points() {
-        poses::plane_rates::<OnPlane>(1000);
+        plane_poses::rates::<OnPlane>(1000);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 use super::super::hulls::{HasParts, Hull, IsRound};
-use super::super::poses::{self, Numbers, shape_pair};
+use super::super::poses::{self, shape_pair};
 use super::super::round_round;
 use super::super::solids::{Capsule, Cuboid, Cylinder, Disc};
+use super::super::support::Numbers;
 use super::*;
 use crate::engine::rotation::Orientation;
 

@@ -145,7 +145,7 @@ impl Tree {
 
 #[cfg(test)]
 mod tests {
-    use super::super::poses::Numbers;
+    use super::super::support::Numbers;
     use super::*;
 
     #[test]
