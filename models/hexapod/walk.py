@@ -1,6 +1,7 @@
 """A six-legged robot: this program is its gait, which gives the angles of the eighteen joints to the FMU.
 
-`python walk.py` walks and draws the figure of this folder, `python walk.py model` prints model.toml, which is made here.
+`python walk.py` walks and draws the figure of this folder, `python walk.py input` prints the angles for
+`contact-fmu simulate --input`, and `python walk.py model` prints model.toml, which is made here.
 """
 
 import sys
@@ -130,6 +131,14 @@ def tripod_loads():
     return load, (WEIGHT - load) / 2
 
 
+def print_input():
+    """The angles as a file for `contact-fmu simulate --input`: each row is what is reached at the end of its step."""
+    names = [f"{leg.name}_{joint}.drive" for leg in LEGS for joint in ("hip", "shoulder", "knee")]
+    print(",".join(["time", *names]))
+    for k in range(round(STOP / STEP) + 1):
+        print(",".join(f"{value:.17g}" for value in [k * STEP, *joint_angles((k + 1) * STEP)]))
+
+
 def model():
     """Text of model.toml."""
 
@@ -155,7 +164,7 @@ def model():
         'description = "A six-legged robot with eighteen driven joints (Schmucker 2007, section 3.2)"',
         "",
         "[experiment]",
-        f"stop = {STOP}",
+        "stop = 1.0                           # it stands; walk.py makes it walk",
         f"step = {STEP:g}",
         "",
         "[[node]]",
@@ -248,5 +257,7 @@ def main():
 if __name__ == "__main__":
     if sys.argv[1:] == ["model"]:
         print(model(), end="")
+    elif sys.argv[1:] == ["input"]:
+        print_input()
     else:
         main()

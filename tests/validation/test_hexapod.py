@@ -1,11 +1,12 @@
 """The six-legged robot: stands, then walks. By default its first step; CONTACT_FMU_LONG=1 takes all four."""
 
 import os
+import subprocess
 import sys
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import ROOT, contact_fmu, read_csv
 
 sys.path.insert(0, str(ROOT / "models/hexapod"))
 import walk as hexapod  # noqa: E402
@@ -45,6 +46,18 @@ def centre_of_mass(time):
 
 def test_model_file_is_the_one_that_the_program_writes():
     assert (ROOT / "models/hexapod/model.toml").read_text() == hexapod.model()
+
+
+def test_command_line_walks_it_too(rows, fmus, tmp_path):
+    program = ROOT / "models/hexapod/walk.py"
+    gait = subprocess.run([sys.executable, program, "input"], check=True, capture_output=True, text=True).stdout
+    (tmp_path / "gait.csv").write_text(gait)
+    result = tmp_path / "walk.csv"
+    contact_fmu("simulate", fmus.fmu("hexapod"), "--stop", 1.2, "--input", tmp_path / "gait.csv", "-o", result)
+    columns = read_csv(result)
+    count = len(columns["time"]) - 1
+    for column, name in enumerate(["body.r[1]", "body.r[2]", "body.r[3]"], start=1):
+        assert np.abs(columns[name][1:] - rows[:count, column]).max() < 1e-9
 
 
 def test_feet_carry_the_weight_at_rest(rows):

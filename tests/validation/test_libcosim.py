@@ -11,8 +11,8 @@ from masters import slave
 
 
 # Steps that are differences of rounded times differ in their last digits. Stiff springs make more of that, and where
-# impacts or the ends of sliding follow one another it grows: until then, in s. Forces of wheels that hold one another are
-# not unique.
+# impacts or the ends of sliding follow one another it grows: until then, in s. Forces of wheels and feet that hold one
+# another are not unique. What nobody moves does not answer to its force, and the force follows the rounded steps.
 SENSITIVE = {
     "oscillator": 0.8,
     "chain": 0.8,
@@ -22,6 +22,8 @@ SENSITIVE = {
     "box_stack": 60.0,
     "domino_row": 0.3,
     "heightfield_rover": 0.008,
+    "hexapod": 60.0,
+    "rotor_droop_stop": 0.4,
 }
 
 

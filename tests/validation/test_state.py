@@ -9,8 +9,8 @@ from masters import real_outputs, slave
 
 STEP = 1e-3
 AHEAD = 300
-# A heap of fallen dominoes takes long: not so many steps of it.
-LAST = {"domino_row": 150}
+# A heap of fallen dominoes takes long, and so do many bodies in joints: not so many steps of them.
+LAST = {"domino_row": 150, "hexapod": 150}
 
 
 def hexadecimal(rows):
