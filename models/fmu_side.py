@@ -10,13 +10,14 @@ from fmpy import extract, read_model_description
 from fmpy.fmi2 import FMU2Slave
 
 
-def build(model, folder):
-    """Builds the FMU of models/`model` in a folder. CONTACT_FMU names the tool, if it is not on the path."""
+def build(model, folder, source=None):
+    """Builds the FMU of models/`model`, or of another file, in a folder. CONTACT_FMU names the tool, if it is not on the
+    path."""
     tool = os.environ.get("CONTACT_FMU") or shutil.which("contact-fmu")
     if tool is None:
         raise SystemExit("contact-fmu is not on the path: put it there, or let CONTACT_FMU name it")
     path = Path(folder) / f"{model}.fmu"
-    source = Path(__file__).with_name(model) / "model.toml"
+    source = source or Path(__file__).with_name(model) / "model.toml"
     subprocess.run([tool, "build", str(source), "-o", str(path)], check=True, stdout=subprocess.DEVNULL)
     return path
 

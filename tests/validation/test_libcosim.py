@@ -23,6 +23,7 @@ SENSITIVE = {
     "domino_row": 0.3,
     "heightfield_rover": 0.008,
     "hexapod": 60.0,
+    "jansen_walker": 0.01,
     "rotor_droop_stop": 0.4,
 }
 
