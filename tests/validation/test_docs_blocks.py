@@ -21,10 +21,17 @@ RUN_BY = {
     "docs/report.md": "test_readme.py",
     "docs/shapes.md": "test_docs_blocks.py",
     "docs/ssp.md": "test_readme.py",
+    "docs/sweeps.md": "test_sweep.py",
     "docs/theory.md": "test_theory_docs.py",
     "models/billiards/README.md": "test_docs_blocks.py",
     "models/chain/README.md": "test_docs_blocks.py",
     "models/heightfield_rover/README.md": "test_docs_blocks.py",
+    "models/friction_pendulum/README.md": "test_pendulum_and_crank.py",
+    "models/hexapod/README.md": "test_hexapod.py",
+    "models/jansen_walker/README.md": "test_jansen_walker.py",
+    "models/manipulator/README.md": "test_manipulator.py",
+    "models/rotor_droop_stop/README.md": "test_rotor_droop_stop.py",
+    "models/slider_crank/README.md": "test_pendulum_and_crank.py",
 }
 
 

@@ -1,12 +1,12 @@
 """The six-legged robot: stands, then walks. By default its first step; CONTACT_FMU_LONG=1 takes all four."""
 
 import os
-import subprocess
 import sys
 
 import numpy as np
 import pytest
-from conftest import ROOT, contact_fmu, read_csv
+from conftest import ROOT, read_csv
+from machine_pages import assert_is_small_figure, run_commands
 
 sys.path.insert(0, str(ROOT / "models/hexapod"))
 import walk as hexapod  # noqa: E402
@@ -48,16 +48,17 @@ def test_model_file_is_the_one_that_the_program_writes():
     assert (ROOT / "models/hexapod/model.toml").read_text() == hexapod.model()
 
 
-def test_command_line_walks_it_too(rows, fmus, tmp_path):
-    program = ROOT / "models/hexapod/walk.py"
-    gait = subprocess.run([sys.executable, program, "input"], check=True, capture_output=True, text=True).stdout
-    (tmp_path / "gait.csv").write_text(gait)
-    result = tmp_path / "walk.csv"
-    contact_fmu("simulate", fmus.fmu("hexapod"), "--stop", 1.2, "--input", tmp_path / "gait.csv", "-o", result)
-    columns = read_csv(result)
-    count = len(columns["time"]) - 1
+def test_page_runs_and_the_command_line_walks_it_too(rows, tmp_path):
+    run_commands("models/hexapod/README.md", tmp_path)
+    columns = read_csv(tmp_path / "walk.csv")
     for column, name in enumerate(["body.r[1]", "body.r[2]", "body.r[3]"], start=1):
-        assert np.abs(columns[name][1:] - rows[:count, column]).max() < 1e-9
+        assert np.abs(columns[name][1 : len(rows) + 1] - rows[:, column]).max() < 1e-9
+
+
+def test_figure_is_drawn(rows, tmp_path):
+    hexapod.draw(rows, tmp_path / "figure.png")
+    assert_is_small_figure(tmp_path / "figure.png")
+    assert_is_small_figure(ROOT / "models/hexapod/figure.png")
 
 
 def test_feet_carry_the_weight_at_rest(rows):

@@ -1,24 +1,28 @@
 """The walker of Theo Jansen: by default the first quarter of a turn; CONTACT_FMU_LONG=1 takes a turn, with both laws."""
 
-import os
 import sys
 from math import hypot, pi, radians
 
 import numpy as np
 import pytest
 from conftest import ROOT, contact_fmu
+from machine_pages import LONG, assert_is_small_figure, run_commands
 
 sys.path.insert(0, str(ROOT / "models/jansen_walker"))
 import linkage  # noqa: E402
 import walker as jansen  # noqa: E402
 
-LONG = bool(os.environ.get("CONTACT_FMU_LONG"))
 LAWS = {"facets": None, "cone": "friction.cone.mu = 1.2"}
 WAYS = {"facets": 1.387, "cone": 1.384}
 
 
 def test_model_file_is_the_one_that_the_program_writes():
     assert (ROOT / "models/jansen_walker/model.toml").read_text() == jansen.model()
+
+
+def test_page_runs(tmp_path):
+    run_commands("models/jansen_walker/README.md", tmp_path)
+    assert_is_small_figure(ROOT / "models/jansen_walker/figure.png")
 
 
 def test_linkage_closes():
@@ -51,6 +55,8 @@ def test_it_walks(tmp_path, law):
     standing = rows[:, 0] < jansen.STAND
     assert abs(jansen.WEIGHT - 404.172) < 1e-9
     assert np.abs(legs[standing][50:, :, 2].sum(axis=1) / jansen.WEIGHT - 1).max() < 1e-6
+    jansen.draw(rows, tmp_path / "figure.png")
+    assert_is_small_figure(tmp_path / "figure.png")
     found = jansen.numbers_of(rows)
     print(law, found)
     assert abs(found["weight_error"]) < (0.001 if LONG else 0.01)

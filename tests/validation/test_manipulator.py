@@ -1,17 +1,17 @@
 """The arm that presses on a table: forces by their equations. By default one stiffness of Schmucker's law, which takes
 long at high ones; CONTACT_FMU_LONG=1 takes all."""
 
-import os
 import sys
 
 import numpy as np
 import pytest
 from conftest import BUILDER, ROOT
+from machine_pages import LONG, assert_is_small_figure, run_commands
 
 sys.path.insert(0, str(ROOT / "models/manipulator"))
 import press as arm  # noqa: E402
 
-SOFT = arm.STIFFNESSES if os.environ.get("CONTACT_FMU_LONG") else [1e3]
+SOFT = arm.STIFFNESSES if LONG else [1e3]
 CASES = [("schmucker", k) for k in SOFT] + [("hard", k) for k in arm.STIFFNESSES]
 
 
@@ -26,6 +26,17 @@ def at(rows, start, end):
 
 def test_model_file_is_the_one_that_the_program_writes():
     assert (ROOT / "models/manipulator/model.toml").read_text() == arm.model()
+
+
+def test_page_runs(tmp_path):
+    run_commands("models/manipulator/README.md", tmp_path)
+
+
+def test_figure_is_drawn(tmp_path):
+    rows = {mode: arm.run("hard", 1e3, mode, tmp_path)[0] for mode in arm.STOP}
+    laws = ("schmucker", "hard")
+    arm.draw({(law, k, mode): rows[mode] for law in laws for k in arm.STIFFNESSES for mode in rows}, tmp_path / "figure.png")
+    assert_is_small_figure(ROOT / "models/manipulator/figure.png")
 
 
 @pytest.mark.parametrize("mode", arm.STOP)
