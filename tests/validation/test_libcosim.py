@@ -12,7 +12,7 @@ from masters import slave
 
 # Steps that are differences of rounded times differ in their last digits. Stiff springs make more of that, and where
 # impacts or the ends of sliding follow one another it grows: until then, in s. Forces of wheels and feet that hold one
-# another are not unique. What nobody moves does not answer to its force, and the force follows the rounded steps.
+# another are not unique.
 SENSITIVE = {
     "oscillator": 0.8,
     "chain": 0.8,
@@ -24,7 +24,6 @@ SENSITIVE = {
     "heightfield_rover": 0.008,
     "hexapod": 60.0,
     "jansen_walker": 0.01,
-    "rotor_droop_stop": 0.4,
 }
 
 

@@ -69,7 +69,8 @@ def test_forces(tmp_path, law, stiffness, mode):
 
 
 def test_hard_contact_takes_less(tmp_path):
-    _, soft = arm.run("schmucker", 1e4, "normal", tmp_path)
-    _, hard = arm.run("hard", 1e4, "normal", tmp_path)
+    stiffness, mode, times = (1e5, "free", 10) if LONG else (1e4, "normal", 2)
+    _, soft = arm.run("schmucker", stiffness, mode, tmp_path)
+    _, hard = arm.run("hard", stiffness, mode, tmp_path)
     print("Schmucker's law / hard:", soft / hard)
-    assert soft > 2 * hard
+    assert soft > times * hard

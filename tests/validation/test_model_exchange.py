@@ -13,7 +13,7 @@ from kinetic_cases import Options, ball, ball_side, impacts, on_plane, oscillato
 G, STEP = 10.0, 1e-3
 EVENTS = 100
 # Nobody moves the other one here.
-OWNED = [name for name in MODELS if name not in ("coupled_ball", "rotor_droop_stop")]
+OWNED = [name for name in MODELS if name != "coupled_ball"]
 # Forces of wheels and feet that hold one another are not unique.
 TOLERANCE = {"heightfield_rover": 1e-5, "hexapod": 1e-7, "jansen_walker": 1e-4}
 
