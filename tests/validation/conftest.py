@@ -3,11 +3,15 @@
 import csv
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from fmpy import extract, read_model_description
+
+# Cargo looks at everything in `models`, where some programs are that tests import.
+sys.dont_write_bytecode = True
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILDER = Path(os.environ.get("CONTACT_FMU", ROOT / "target" / "release" / "contact-fmu"))
