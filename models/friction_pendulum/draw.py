@@ -2,7 +2,7 @@
 
 import sys
 import tempfile
-from math import cos, hypot, pi, sin, sqrt
+from math import copysign, cos, hypot, pi, sin, sqrt
 from pathlib import Path
 
 import numpy as np
@@ -32,9 +32,9 @@ def friction_circle(stop, step=STEP):
     def acceleration(angle, rate):
         # The force of the pin contains the acceleration: a few sweeps.
         value = -MASS * G * ARM * sin(angle) / INERTIA
-        for _ in range(20):
+        for _ in range(6):
             force = MASS * hypot(ARM * rate**2 + G * cos(angle), ARM * value + G * sin(angle))
-            value = (-MASS * G * ARM * sin(angle) - np.sign(rate) * part * RADIUS * force) / INERTIA
+            value = (-MASS * G * ARM * sin(angle) - copysign(part, rate) * RADIUS * force) / INERTIA
         return value
 
     holds = STATIC / sqrt(1 + STATIC**2) * RADIUS * MASS * G
