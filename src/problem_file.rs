@@ -149,7 +149,8 @@ struct Tokens<'a> {
 struct Token<'a> {
     text: &'a str,
     line: usize,
-    column: usize,
+    /// What is before it on its line, of which only an error needs to know how long it is.
+    before: &'a str,
 }
 
 impl<'a> Iterator for Tokens<'a> {
@@ -168,8 +169,8 @@ impl<'a> Iterator for Tokens<'a> {
         while bytes.get(self.at).is_some_and(|byte| !byte.is_ascii_whitespace()) {
             self.at += 1;
         }
-        let column = self.text[self.line_start..start].chars().count() + 1;
-        Some(Token { text: &self.text[start..self.at], line: self.line, column })
+        let before = &self.text[self.line_start..start];
+        Some(Token { text: &self.text[start..self.at], line: self.line, before })
     }
 }
 
@@ -186,7 +187,7 @@ impl<'a> Numbers<'a> {
         ProblemFileError::WrongNumber {
             path: self.path.to_owned(),
             line: token.line,
-            column: token.column,
+            column: token.before.chars().count() + 1,
             problem,
         }
     }

@@ -1,7 +1,10 @@
 //! `contact-fmu inspect`.
 
-use contact_fmu::description::{CoSimulation, DefaultExperiment, ModelDescription, ModelExchange};
+use contact_fmu::description::{
+    CoSimulation, DefaultExperiment, ModelDescription, ModelExchange, ScalarVariable,
+};
 use contact_fmu::master::extract::FmuFile;
+use contact_fmu::model::diagnostics::printable;
 use serde::Serialize;
 use std::fmt::{self, Display};
 use std::io::{self, BufWriter, Write};
@@ -46,7 +49,7 @@ struct Report<'a> {
 impl Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let description = self.description;
-        let row = |f: &mut fmt::Formatter<'_>, name: &str, value: &str| writeln!(f, "{name:<14}{value}");
+        let row = |f: &mut fmt::Formatter<'_>, name: &str, value: &str| writeln!(f, "{name:<14}{}", printable(value));
         row(f, "name", &description.model_name)?;
         row(f, "guid", &description.guid)?;
         for (name, value) in [
@@ -126,6 +129,11 @@ fn capabilities(f: &mut fmt::Formatter<'_>, capabilities: &[(&str, String)]) -> 
 }
 
 fn variables(f: &mut fmt::Formatter<'_>, description: &ModelDescription) -> fmt::Result {
+    let units = description.type_units();
+    let unit_of = |variable: &ScalarVariable| -> String {
+        let declared = || units.get(variable.declared_type.as_deref()?).copied();
+        variable.unit.as_deref().or_else(declared).unwrap_or_default().to_owned()
+    };
     let header = ["variable", "type", "causality", "unit", "start", "description"].map(str::to_owned);
     let rows: Vec<[String; 6]> = description
         .model_variables
@@ -135,10 +143,11 @@ fn variables(f: &mut fmt::Formatter<'_>, description: &ModelDescription) -> fmt:
                 variable.name.clone(),
                 variable.variable_type.to_string(),
                 variable.causality.to_string(),
-                description.unit_of(variable).unwrap_or_default().to_owned(),
+                unit_of(variable),
                 variable.start.as_ref().map(ToString::to_string).unwrap_or_default(),
                 variable.description.clone().unwrap_or_default(),
             ]
+            .map(|cell| printable(&cell))
         })
         .collect();
     let width = |column: usize| {

@@ -15,7 +15,7 @@ mod terminal_plot;
 use clap::{Parser, Subcommand};
 use contact_fmu::master::FmuError;
 use contact_fmu::master::simulate::SimulationError;
-use contact_fmu::model::diagnostics::ModelFileError;
+use contact_fmu::model::diagnostics::{ModelFileError, printable};
 use contact_fmu::output_folder::FolderError;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -68,8 +68,8 @@ fn report(error: &anyhow::Error) {
     let text = match error.downcast_ref::<ModelFileError>() {
         Some(error) => error.render(colour_on_stderr()),
         None => match hint(error) {
-            Some(hint) => format!("error: {error:#}\nhint: {hint}"),
-            None => format!("error: {error:#}"),
+            Some(hint) => format!("error: {}\nhint: {hint}", printable_lines(&format!("{error:#}"))),
+            None => format!("error: {}", printable_lines(&format!("{error:#}"))),
         },
     };
     message(&text);
@@ -80,6 +80,11 @@ fn hint(error: &anyhow::Error) -> Option<&'static str> {
     simulation
         .or_else(|| error.downcast_ref::<FmuError>().and_then(FmuError::hint))
         .or_else(|| error.downcast_ref::<FolderError>().and_then(FolderError::hint))
+}
+
+/// Names in archives and messages of FMUs may hold anything.
+fn printable_lines(text: &str) -> String {
+    text.lines().map(printable).collect::<Vec<_>>().join("\n")
 }
 
 /// Prints a line on stderr. There is nobody to tell when that fails.

@@ -1,8 +1,8 @@
 //! `contact-fmu simulate`.
 
-use super::message;
 use super::progress::{CLEAR_LINE, Progress};
 use super::terminal_plot;
+use super::{message, printable_lines};
 use anyhow::{Context, bail};
 use contact_fmu::description::{ModelDescription, Value, VariableType};
 use contact_fmu::master::csv::{self, Table};
@@ -329,5 +329,6 @@ impl Observer for Recorder {
 
 fn print_log(LogMessage { status, category, message: text }: &LogMessage) {
     let start = if io::stderr().is_terminal() { CLEAR_LINE } else { "" };
-    message(&format!("{start}fmu: {status} ({category}): {text}"));
+    let line = printable_lines(&format!("fmu: {status} ({category}): {text}"));
+    message(&format!("{start}{line}"));
 }

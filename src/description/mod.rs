@@ -4,6 +4,7 @@ pub mod read;
 pub mod write;
 
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// What the `modelDescription.xml` of an FMI 2.0 FMU says.
 ///
@@ -246,6 +247,12 @@ impl ModelDescription {
     /// Unit of a variable, its own or that of its declared type.
     pub fn unit_of<'a>(&'a self, variable: &'a ScalarVariable) -> Option<&'a str> {
         variable.unit.as_deref().or_else(|| self.declared_type(variable)?.unit.as_deref())
+    }
+
+    /// Units of the declared types, for many variables.
+    pub fn type_units(&self) -> HashMap<&str, &str> {
+        let units = self.type_definitions.iter().rev();
+        units.filter_map(|definition| Some((definition.name.as_str(), definition.unit.as_deref()?))).collect()
     }
 
     /// The declared type of a variable.

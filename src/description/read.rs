@@ -25,9 +25,17 @@ pub struct DescriptionError {
     pub message: String,
 }
 
+/// Most elements within one another, and attributes of one: the schema of FMI 2.0 needs far fewer.
+const MAX_DEPTH: usize = 100;
+const MAX_ATTRIBUTES: usize = 100;
+
 /// Reads the file's contents.
 pub fn read(bytes: &[u8]) -> Result<ModelDescription, DescriptionError> {
     let text = decode(bytes)?;
+    if let Some(at) = text.find(is_forbidden) {
+        let message = "not well-formed XML: it has a control character".to_owned();
+        return Err(DescriptionError { line: line_of(&text, at), message });
+    }
     let mut reader = Reader::from_str(&text);
     let mut document = Document::default();
     loop {
@@ -62,12 +70,20 @@ fn declares_latin_1(bytes: &[u8]) -> bool {
     declaration.starts_with(b"<?xml") && declaration.windows(10).any(|window| window == b"iso-8859-1")
 }
 
+/// Characters that XML 1.0 does not allow; a zero would end a string of C.
+fn is_forbidden(character: char) -> bool {
+    character < ' ' && !matches!(character, '\t' | '\n' | '\r')
+}
+
 fn position(offset: u64) -> usize {
     usize::try_from(offset).unwrap_or(usize::MAX)
 }
 
 fn line_of(text: &str, offset: usize) -> usize {
-    let offset = offset.min(text.len());
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
     // An element is reported where its tag is, not at the white space before it.
     let tag = text[offset..].find('<').map_or(offset, |skipped| {
         if text[offset..offset + skipped].trim().is_empty() { offset + skipped } else { offset }
@@ -101,6 +117,9 @@ impl Document {
 
     fn start(&mut self, element: &BytesStart<'_>) -> Result<(), String> {
         self.open.push(element.local_name().as_ref().to_owned());
+        if self.open.len() > MAX_DEPTH {
+            return Err(format!("more than {MAX_DEPTH} elements are within one another"));
+        }
         let attributes = Attributes::of(element)?;
         let open: Vec<&str> = self.open.iter().map(String::as_str).collect();
         let Some((&"fmiModelDescription", inner)) = open.split_first() else {
@@ -377,10 +396,16 @@ impl Attributes {
         let mut values = Vec::new();
         for attribute in element.attributes() {
             let attribute = attribute.map_err(|error| format!("<{name}>: {error}"))?;
+            if values.len() == MAX_ATTRIBUTES {
+                return Err(format!("<{name}> has more than {MAX_ATTRIBUTES} attributes"));
+            }
             let key = attribute.key.as_ref().to_owned();
             let value = attribute
                 .normalized_value(XmlVersion::Implicit1_0)
                 .map_err(|error| format!("<{name}>, attribute {key}: {error}"))?;
+            if value.contains(is_forbidden) {
+                return Err(format!("<{name}>, attribute {key}: it has a control character"));
+            }
             values.push((key, value.into_owned()));
         }
         Ok(Attributes { element: name, values })

@@ -3,6 +3,7 @@
 use super::FmuError;
 use crate::description::ModelDescription;
 use crate::description::read;
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ const MAX_FILES: usize = 100_000;
 /// Most bytes that an FMU may hold after extraction.
 const MAX_BYTES: u64 = 4_000_000_000;
 /// Most bytes that its description may have.
-const MAX_DESCRIPTION: u64 = 500_000_000;
+const MAX_DESCRIPTION: u64 = 200_000_000;
 
 const DESCRIPTION: &str = "modelDescription.xml";
 
@@ -41,18 +42,21 @@ impl FmuFile {
     /// Opens an FMU and reads its description. Nothing of it is executed.
     pub fn open(path: &Path) -> Result<FmuFile, FmuError> {
         let open = |source| FmuError::Open { path: path.to_owned(), source };
-        let file = File::open(path).map_err(open)?;
-        if file.metadata().map_err(open)?.is_dir() {
+        // Before it is opened: a pipe would wait for somebody to write.
+        let metadata = fs::metadata(path).map_err(open)?;
+        if metadata.is_dir() {
             return Err(open(std::io::ErrorKind::IsADirectory.into()));
         }
+        if !metadata.is_file() {
+            return Err(open(std::io::Error::other("it is a device or a pipe")));
+        }
+        let file = File::open(path).map_err(open)?;
         let mut archive = ZipArchive::new(BufReader::new(file))
             .map_err(|source| FmuError::NotAnArchive { path: path.to_owned(), source })?;
         if archive.len() > MAX_FILES {
             return Err(FmuError::TooManyFiles { count: archive.len(), limit: MAX_FILES });
         }
-        let names = (0..archive.len())
-            .map(|index| entry_path(&archive.by_index_raw(index).map_err(|error| unreadable(index, error))?))
-            .collect::<Result<Vec<_>, _>>()?;
+        let names = entry_names(&mut archive)?;
         let index = names
             .iter()
             .position(|name| name == DESCRIPTION)
@@ -61,9 +65,12 @@ impl FmuFile {
         archive
             .by_index(index)
             .map_err(|error| unreadable(index, error))?
-            .take(MAX_DESCRIPTION)
+            .take(MAX_DESCRIPTION + 1)
             .read_to_end(&mut bytes)
             .map_err(|source| FmuError::Extract { name: DESCRIPTION.to_owned(), source })?;
+        if bytes.len() as u64 > MAX_DESCRIPTION {
+            return Err(FmuError::DescriptionTooLarge { limit: MAX_DESCRIPTION });
+        }
         let description =
             read::read(&bytes).map_err(|source| FmuError::Description { path: path.to_owned(), source })?;
         Ok(FmuFile { description, platforms: platforms(&names), archive })
@@ -92,6 +99,10 @@ impl ExtractedFmu {
     pub fn library(&self) -> Result<PathBuf, FmuError> {
         let identifier =
             &self.description.co_simulation.as_ref().ok_or(FmuError::NoCoSimulation)?.model_identifier;
+        // A library from outside of the FMU is never loaded.
+        if identifier.is_empty() || identifier.contains(['/', '\\', ':', '\0']) {
+            return Err(FmuError::WrongIdentifier { identifier: identifier.clone() });
+        }
         let path = self
             .folder
             .path()
@@ -134,6 +145,32 @@ fn platforms(names: &[String]) -> Vec<String> {
     platforms.sort();
     platforms.dedup();
     platforms
+}
+
+/// Paths of all entries, of an archive that is safe to extract as far as its directory tells.
+fn entry_names(archive: &mut ZipArchive<BufReader<File>>) -> Result<Vec<String>, FmuError> {
+    let mut names = Vec::with_capacity(archive.len());
+    let mut seen = HashSet::with_capacity(archive.len());
+    let mut announced = 0_u64;
+    let mut are_unique = !archive.metadata().has_duplicate_names();
+    for index in 0..archive.len() {
+        let entry = archive.by_index_raw(index).map_err(|error| unreadable(index, error))?;
+        announced = announced.saturating_add(entry.size());
+        let name = entry_path(&entry)?;
+        are_unique &= seen.insert(name.clone());
+        names.push(name);
+    }
+    // Tools differ in which of two they take.
+    if !are_unique {
+        return Err(FmuError::DuplicateName);
+    }
+    if archive.has_overlapping_files().map_err(|error| unreadable(0, error))? {
+        return Err(FmuError::Overlap);
+    }
+    if announced > MAX_BYTES {
+        return Err(FmuError::TooLarge { limit: MAX_BYTES });
+    }
+    Ok(names)
 }
 
 /// Path of an entry, relative and with forward slashes; folders end in a slash.

@@ -25,16 +25,24 @@ pub enum FmuError {
     UnsafeName { name: String },
     #[error("`{name}` in the archive is a link: the FMU is not safe to extract")]
     Link { name: String },
+    #[error("two files of the archive have the same name: the FMU is not safe to extract")]
+    DuplicateName,
+    #[error("files of the archive share bytes: the FMU is not safe to extract")]
+    Overlap,
     #[error("the FMU has {count} files, more than {limit}")]
     TooManyFiles { count: usize, limit: usize },
     #[error("the FMU holds more than {} MB", .limit / 1_000_000)]
     TooLarge { limit: u64 },
+    #[error("modelDescription.xml has more than {} MB", .limit / 1_000_000)]
+    DescriptionTooLarge { limit: u64 },
     #[error("cannot extract `{name}`")]
     Extract { name: String, source: std::io::Error },
     #[error("no temporary folder to extract to")]
     TemporaryFolder(#[source] std::io::Error),
     #[error("the FMU offers model exchange only, not co-simulation")]
     NoCoSimulation,
+    #[error("the FMU's modelIdentifier `{identifier}` is not the name of a file")]
+    WrongIdentifier { identifier: String },
     #[error("the FMU has no library for this machine ({platform}), {}", have(.available))]
     NoLibrary { platform: &'static str, available: Vec<String> },
     #[error("cannot load {}", .path.display())]

@@ -170,6 +170,9 @@ impl Schedule {
         let refuse = |text: String| Err(SimulationError::Experiment(text));
         let defaults = &description.default_experiment;
         let start = defaults.start_time.unwrap_or(0.0);
+        if !start.is_finite() {
+            return refuse(format!("the start time {start:?} s is not a finite number"));
+        }
         let stop = options.stop.or(defaults.stop_time).ok_or(SimulationError::NoStopTime)?;
         if !stop.is_finite() {
             return refuse(format!("the stop time {stop:?} s is not a finite number"));

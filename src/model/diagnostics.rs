@@ -182,8 +182,8 @@ impl Excerpt {
     }
 }
 
-/// Tabs as spaces; other control characters could confuse the terminal.
-fn printable(text: &str) -> String {
+/// One line for the terminal: tabs as spaces; other control characters could confuse it.
+pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

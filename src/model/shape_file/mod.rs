@@ -129,7 +129,12 @@ pub fn read(path: &Path, purpose: &Use, scale: f64) -> Result<TriangleMesh, File
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>, FileFault> {
     let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)).map_err(|error| {
+    let open = || match std::fs::metadata(path)?.is_file() {
+        true => File::open(path),
+        // A pipe would wait for somebody to write.
+        false => Err(std::io::Error::other("it is not a file")),
+    };
+    open().and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)).map_err(|error| {
         FileFault::new(
             format!("cannot be read: {error}"),
             format!("files are looked for beside the model file: {}", path.display()),

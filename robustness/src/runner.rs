@@ -1,0 +1,105 @@
+//! Runs many cases of a target, each from its own seed, and tells which failed or did not end.
+
+use crate::{Entropy, Target};
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Longest that a case may take.
+const LIMIT: Duration = Duration::from_secs(60);
+/// Failures after which there is no use to go on.
+const ENOUGH: usize = 20;
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Cases that were run.
+    pub cases: u64,
+    /// Seeds of those that failed, and how.
+    pub failures: Vec<(u64, String)>,
+    /// The slowest case.
+    pub slowest: (Duration, u64),
+}
+
+thread_local! {
+    /// Messages of panics within a case; none outside of one.
+    static LAST_PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Runs the cases of the seeds `first..first + count`.
+///
+/// Ends the process where a case does not end, because nothing else can end it.
+pub fn run(target: &Target, first: u64, count: u64) -> Outcome {
+    keep_panics();
+    let now = AtomicU64::new(first);
+    let done = AtomicBool::new(false);
+    let mut outcome = Outcome { cases: 0, failures: Vec::new(), slowest: (Duration::ZERO, first) };
+    std::thread::scope(|scope| {
+        scope.spawn(|| watch(target, &now, &done));
+        for seed in first..first + count {
+            now.store(seed, Ordering::Relaxed);
+            LAST_PANIC.set(Some(String::new()));
+            let start = Instant::now();
+            let result = catch_unwind(AssertUnwindSafe(|| (target.run)(&mut Entropy::seeded(seed))));
+            let message = LAST_PANIC.take().unwrap_or_default();
+            outcome.cases += 1;
+            outcome.slowest = outcome.slowest.max((start.elapsed(), seed));
+            if result.is_err() {
+                outcome.failures.push((seed, message));
+                if outcome.failures.len() == ENOUGH {
+                    break;
+                }
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    outcome
+}
+
+/// Looks whether cases go on.
+fn watch(target: &Target, now: &AtomicU64, done: &AtomicBool) {
+    let mut last = (now.load(Ordering::Relaxed), Instant::now());
+    while !done.load(Ordering::Relaxed) {
+        std::thread::sleep(Duration::from_millis(20));
+        let seed = now.load(Ordering::Relaxed);
+        if seed != last.0 {
+            last = (seed, Instant::now());
+        } else if last.1.elapsed() > LIMIT {
+            eprintln!("{}: seed {seed} has not ended after {LIMIT:?}", target.name);
+            std::process::exit(3);
+        }
+    }
+}
+
+/// Keeps messages of panics within cases instead of printing them.
+fn keep_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |information| {
+            let is_case = LAST_PANIC.with_borrow_mut(|messages| match messages {
+                None => false,
+                Some(messages) => {
+                    // One within a call comes first, the check of the call's answer after it.
+                    if !messages.is_empty() {
+                        messages.push_str("\n  then: ");
+                    }
+                    messages.push_str(&information.to_string());
+                    true
+                }
+            });
+            if !is_case {
+                usual(information);
+            }
+        }));
+    });
+}
+
+/// Runs a small count in a test.
+pub fn assert_holds(name: &str, count: u64) {
+    let target = crate::TARGETS.iter().find(|target| target.name == name).expect("a target");
+    let outcome = run(target, 0, count);
+    assert!(outcome.failures.is_empty() && outcome.cases == count, "{outcome:#?}");
+}
