@@ -2,6 +2,7 @@
 //!
 //! A get or set with an unknown value reference, the wrong type, or a variable that may not be set in this mode
 //! is fmi2Error. A value that is not finite or out of the variable's range is fmi2Discard. Both set nothing.
+//! What is not a number leaves by no getter: it is fmi2Discard, "the value cannot be computed" (FMI 2.0, 2.1.3).
 //! Getters allow every variable: the standard's narrower list for initialization mode is of no use to anyone.
 
 use crate::abi::{fmi2Integer, fmi2Real, fmi2ValueReference};
@@ -173,6 +174,14 @@ impl Instance {
     }
 
     #[cold]
+    pub fn not_a_number(&self, reference: fmi2ValueReference) -> Refusal {
+        Refusal::discard(format!(
+            "{} cannot be computed: look for huge masses, velocities, forces or parameters",
+            self.describe(reference)
+        ))
+    }
+
+    #[cold]
     fn out_of_range(&self, reference: fmi2ValueReference, value: f64, range: Range) -> Refusal {
         Refusal::discard(format!("{} cannot be {value}: allowed is {range}", self.describe(reference)))
     }
@@ -191,8 +200,12 @@ pub unsafe fn get_real(
     // SAFETY: as promised by the caller.
     let (references, values) =
         unsafe { (arguments::input(references, count, "vr")?, arguments::output(values, count, "value")?) };
-    for (&reference, value) in references.iter().zip(values) {
-        value.write(instance.find_value(reference, DataType::Real)?.real());
+    for (&reference, place) in references.iter().zip(values) {
+        let value = instance.find_value(reference, DataType::Real)?.real();
+        if value.is_nan() {
+            return Err(instance.not_a_number(reference));
+        }
+        place.write(value);
     }
     OK
 }

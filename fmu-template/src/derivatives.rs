@@ -55,6 +55,7 @@ pub unsafe fn directional(
         })
         .collect::<Result<Vec<(Slot, f64)>, Refusal>>()?;
 
+    instance.ensure_memory()?;
     instance.settle()?;
     let (system, run) = (&instance.system, &instance.run);
     if run.mode == Mode::Initialization {
@@ -84,9 +85,13 @@ pub unsafe fn directional(
         seed(&mut start);
         start
     });
-    for (slot, sensitivity) in outputs.into_iter().zip(sensitivities) {
+    for ((slot, &reference), sensitivity) in outputs.into_iter().zip(unknowns).zip(sensitivities) {
         let state = start.as_ref().filter(|_| !slot.is_force_for_master()).unwrap_or(&end);
-        sensitivity.write(variables::get_real(slot, system, state).tangent);
+        let tangent = variables::get_real(slot, system, state).tangent;
+        if tangent.is_nan() {
+            return Err(instance.not_a_number(reference));
+        }
+        sensitivity.write(tangent);
     }
     OK
 }

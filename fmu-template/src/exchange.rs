@@ -60,9 +60,14 @@ impl Sampling {
         *self = Sampling { time: start, start, taken: start, ..Sampling::new() };
     }
 
+    /// Whether it is at a time at all.
+    pub fn is_finite(&self) -> bool {
+        [self.time, self.start, self.taken].iter().all(|time| time.is_finite())
+    }
+
     /// Time of the next event. Counted, not summed up.
     fn next(&self, window: f64) -> f64 {
-        self.start + (self.event + 1) as f64 * window
+        self.start + (self.event as f64 + 1.0) * window
     }
 
     fn tolerance(&self, window: f64) -> f64 {
@@ -151,7 +156,8 @@ fn arrive(instance: &mut Instance, function: Function) -> Answer {
     report(instance);
     let run = &mut instance.run;
     State::clone_from(&mut run.before, &run.state);
-    run.sampling = Some(Sampling { event: sampling.event + 1, taken: time, stale: true, ..sampling });
+    run.sampling =
+        Some(Sampling { event: sampling.event.saturating_add(1), taken: time, stale: true, ..sampling });
     if time > due + LATE * window { Ok(warn_late(instance, function, due)) } else { OK }
 }
 

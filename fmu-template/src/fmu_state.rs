@@ -5,9 +5,12 @@
 //! It holds no pointers and so is valid in another process, and on another platform.
 
 use crate::abi::{fmi2Byte, fmi2FMUstate};
+use crate::access::{Access, DataType};
 use crate::arguments;
 use crate::guard::{Answer, OK, Refusal};
 use crate::instance::{Instance, Run};
+use contact_fmu::engine::State;
+use contact_fmu::variables;
 
 const STATE_MAGIC: u64 = u64::from_le_bytes(*b"CFMUsave");
 
@@ -48,6 +51,7 @@ pub unsafe fn get(instance: &mut Instance, place: *mut fmi2FMUstate) -> Answer {
     // SAFETY: as promised by the caller.
     let place = unsafe { arguments::place(place, "FMUstate")? };
     if place.is_null() {
+        instance.ensure_memory()?;
         *place = SavedState::give(&instance.guid, instance.run.clone());
     } else {
         // SAFETY: as promised by the caller.
@@ -97,9 +101,10 @@ pub unsafe fn free(_: &mut Instance, place: *mut fmi2FMUstate) -> Answer {
 ///
 /// # Safety
 /// `state` is null or a saved state; `size` is null or has room for a value.
-pub unsafe fn serialized_size(_: &mut Instance, state: fmi2FMUstate, size: *mut usize) -> Answer {
+pub unsafe fn serialized_size(instance: &mut Instance, state: fmi2FMUstate, size: *mut usize) -> Answer {
     // SAFETY: as promised by the caller.
     let (saved, size) = unsafe { (SavedState::find(state)?, arguments::target(size, "size")?) };
+    instance.ensure_memory()?;
     size.write(encode(saved).len());
     OK
 }
@@ -108,9 +113,15 @@ pub unsafe fn serialized_size(_: &mut Instance, state: fmi2FMUstate, size: *mut 
 ///
 /// # Safety
 /// `state` is null or a saved state; `bytes` is null or has room for `size` bytes.
-pub unsafe fn serialize(_: &mut Instance, state: fmi2FMUstate, bytes: *mut fmi2Byte, size: usize) -> Answer {
+pub unsafe fn serialize(
+    instance: &mut Instance,
+    state: fmi2FMUstate,
+    bytes: *mut fmi2Byte,
+    size: usize,
+) -> Answer {
     // SAFETY: as promised by the caller.
     let saved = unsafe { SavedState::find(state)? };
+    instance.ensure_memory()?;
     let encoded = encode(saved);
     if size != encoded.len() {
         return Err(Refusal::error(format!(
@@ -144,6 +155,7 @@ pub unsafe fn deserialize(
             arguments::target(place, "FMUstate")?,
         )
     };
+    instance.ensure_memory()?;
     let run = decode(instance, bytes)?;
     place.write(SavedState::give(&instance.guid, run));
     OK
@@ -195,7 +207,26 @@ fn decode(instance: &Instance, bytes: &[u8]) -> Result<Run, Refusal> {
         return Err(damaged());
     }
     check_interface(instance, &run)?;
+    let values_are_right =
+        [&run.state, &*run.before].into_iter().all(|state| has_right_values(instance, state));
+    if !(run.mode.is_of(run.interface())
+        && run.sampling.is_none_or(|sampling| sampling.is_finite())
+        && values_are_right)
+    {
+        return Err(damaged());
+    }
     Ok(run)
+}
+
+/// Whether all that can be set is in its range or as it was at the start, and all that moves is a number.
+fn has_right_values(instance: &Instance, state: &State<f64>) -> bool {
+    let is_right = |access: &Access| {
+        let [value, start] =
+            [state, &instance.initial].map(|state| variables::get_real(access.slot, &instance.system, state));
+        access.range.contains(value) || value.to_bits() == start.to_bits()
+    };
+    let is_set = |access: &&Access| access.settable != 0 && access.data_type == DataType::Real;
+    state.time.is_finite() && state.is_finite() && instance.access.iter().filter(is_set).all(is_right)
 }
 
 fn damaged() -> Refusal {

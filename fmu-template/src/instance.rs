@@ -11,7 +11,7 @@ use crate::guard::{Handle, Refusal, panic_text};
 use crate::held_force_log::HeldForceLogs;
 use crate::lifecycle::{Interface, Mode};
 use crate::logger::{Category, Logger};
-use crate::{arguments, resources};
+use crate::{arguments, memory, resources};
 use contact_fmu::engine::{self, GivenFault, State, System, Workspace};
 use contact_fmu::model::Model;
 use contact_fmu::variables::{self, Slot, Variable};
@@ -47,6 +47,8 @@ pub struct Instance {
     pub held_force_logs: HeldForceLogs,
     /// Scratch memory of a step.
     pub workspace: Workspace<f64>,
+    /// Bytes that it takes at most, and so more than a saved state does.
+    pub memory: usize,
 }
 
 /// Where a simulation is: what a saved FMU state holds.
@@ -115,7 +117,13 @@ impl Instance {
             coupling_logs,
             held_force_logs,
             initial,
+            memory: 0,
         }
+    }
+
+    /// Refuses what takes as much memory as the instance itself where there is none.
+    pub fn ensure_memory(&self) -> Result<(), Refusal> {
+        memory::ensure(self.memory).map_err(Refusal::error)
     }
 
     /// Puts the state whose outputs are read in initialization mode into `undo`: bodies are where the master gives
@@ -192,7 +200,7 @@ fn create(
         }
     };
     let given = guid.ok_or("fmuGUID is NULL")?.to_string_lossy();
-    let (model, guid) = resources::read_model(location)?;
+    let (model, guid, memory) = resources::read_model(location)?;
     if given != guid {
         return Err(format!(
             "fmuGUID is {given} but the model in the resources folder has {guid}: modelDescription.xml and resources are not from the same FMU"
@@ -204,7 +212,7 @@ fn create(
                 .to_owned(),
         );
     }
-    Ok(Instance::new(&model, guid, interface, Arc::clone(logger)))
+    Ok(Instance { memory, ..Instance::new(&model, guid, interface, Arc::clone(logger)) })
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ mod held_force_log;
 mod instance;
 mod lifecycle;
 mod logger;
+pub mod memory;
 mod resources;
 mod status;
 

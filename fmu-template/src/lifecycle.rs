@@ -69,7 +69,7 @@ impl Mode {
     ];
 
     /// Whether an instance for `interface` can be in this mode.
-    const fn is_of(self, interface: Interface) -> bool {
+    pub const fn is_of(self, interface: Interface) -> bool {
         match self {
             Mode::Step => matches!(interface, Interface::CoSimulation),
             Mode::Event | Mode::ContinuousTime => matches!(interface, Interface::ModelExchange),

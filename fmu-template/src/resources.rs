@@ -4,12 +4,13 @@
 //! a drive letter on Windows) or as a plain path. Without a location it is found from this library's own path,
 //! `binaries/<platform>/<library>`.
 
+use crate::memory;
 use contact_fmu::model::{Model, packed};
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 
-/// The packed model and its GUID.
-pub fn read_model(location: Option<&CStr>) -> Result<(Model, String), String> {
+/// The packed model, its GUID, and how much memory an instance of it takes at most, which is there.
+pub fn read_model(location: Option<&CStr>) -> Result<(Model, String, usize), String> {
     let (folder, origin) = match location.map(CStr::to_bytes).filter(|bytes| !bytes.is_empty()) {
         Some(bytes) => {
             let text = String::from_utf8_lossy(bytes);
@@ -30,7 +31,10 @@ pub fn read_model(location: Option<&CStr>) -> Result<(Model, String), String> {
     let file = folder.join(packed::FILE_NAME);
     let bytes = std::fs::read(&file)
         .map_err(|error| format!("cannot read {}: {error} ({origin})", file.display()))?;
-    packed::read(&bytes).map_err(|error| format!("{}: {error}", file.display()))
+    let needed = memory::of_instance(bytes.len());
+    memory::ensure(needed)?;
+    let (model, guid) = packed::read(&bytes).map_err(|error| format!("{}: {error}", file.display()))?;
+    Ok((model, guid, needed))
 }
 
 /// The path that a location means, still as bytes.

@@ -7,6 +7,10 @@ use contact_fmu_runtime::*;
 use std::ffi::CString;
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
+use std::sync::LazyLock;
+
+/// Whether every call is told, to look into a seed.
+static TRACE: LazyLock<bool> = LazyLock::new(|| std::env::var_os("ROBUSTNESS_TRACE").is_some());
 
 /// One life of an instance.
 pub fn run(entropy: &mut Entropy) {
@@ -82,6 +86,9 @@ impl Life {
         // In model exchange a step is made when its outputs are asked for, so a call that fails may have made it.
         let before = (self.client.co_simulation && entropy.one_in(4)).then(|| self.client.bytes());
         let status = self.any(entropy);
+        if *TRACE {
+            eprintln!("{}: {status:?} at {}", self.client.prepared.known.name, self.time);
+        }
         if let (Some(before), fmi2Status::fmi2Error | fmi2Status::fmi2Discard) = (before, status) {
             assert_eq!(before, self.client.bytes(), "a call with {status:?} has changed the instance");
         }
@@ -141,6 +148,9 @@ impl Life {
         if step / internal > MOST_SUBSTEPS && step / internal < 2e7 {
             step = internal * MOST_SUBSTEPS;
         }
+        if *TRACE {
+            eprintln!("{}: a step of {step:e} from {point:e}", self.client.prepared.known.name);
+        }
         // SAFETY: a live instance.
         let status = unsafe { fmi2DoStep(self.client.component, point, step, fmi2True) };
         if matches!(status, fmi2Status::fmi2OK | fmi2Status::fmi2Warning) {
@@ -166,6 +176,10 @@ impl Life {
                 }
             })
             .collect();
+        if *TRACE {
+            let name = |reference: &u32| &prepared.table[*reference as usize].name;
+            eprintln!("set {:?} to {values:?}", references.iter().map(name).collect::<Vec<_>>());
+        }
         // SAFETY: a live instance, as many references and values as said.
         let status =
             unsafe { fmi2SetReal(self.client.component, references.as_ptr(), count, values.as_ptr()) };

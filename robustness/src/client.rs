@@ -6,6 +6,7 @@ use contact_fmu::variables::{self, Kind, Variable};
 use contact_fmu_runtime::abi::*;
 use contact_fmu_runtime::*;
 use std::ffi::{CStr, CString};
+use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::{LazyLock, Mutex};
 use tempfile::TempDir;
@@ -20,7 +21,7 @@ pub struct Prepared {
     pub reals: Vec<u32>,
     location: CString,
     guid: CString,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 /// All models.
@@ -28,7 +29,7 @@ pub static PREPARED: LazyLock<Vec<Prepared>> = LazyLock::new(|| MODELS.iter().ma
 
 /// Those that are made and step in microseconds.
 pub static QUICK: LazyLock<Vec<&'static Prepared>> = LazyLock::new(|| {
-    let is_quick = |one: &&Prepared| one.known.model.contacts.len() < 20 && one.known.model.nodes.len() < 20;
+    let is_quick = |one: &&Prepared| one.known.model.contacts.len() < 8 && one.known.model.nodes.len() < 8;
     PREPARED.iter().filter(is_quick).collect()
 });
 
@@ -46,8 +47,13 @@ impl Prepared {
             table,
             location: CString::new(folder.path().to_str().expect("UTF-8")).expect("no zero"),
             guid: CString::new(known.guid.as_str()).expect("no zero"),
-            _folder: folder,
+            folder,
         }
+    }
+
+    /// The resources folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Value reference of a variable.

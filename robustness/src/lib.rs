@@ -9,6 +9,7 @@ pub mod calls;
 pub mod client;
 pub mod damage;
 pub mod entropy;
+pub mod long_runs;
 pub mod model_files;
 pub mod models;
 pub mod problems;
@@ -17,6 +18,7 @@ pub mod scenes;
 pub mod shape_files;
 pub mod states;
 pub mod stress;
+pub mod trajectories;
 
 pub use entropy::Entropy;
 

@@ -7,7 +7,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Longest that a case may take.
+/// Longest that a case of a test may take.
 const LIMIT: Duration = Duration::from_secs(60);
 /// Failures after which there is no use to go on.
 const ENOUGH: usize = 20;
@@ -31,13 +31,13 @@ thread_local! {
 /// Runs the cases of the seeds `first..first + count`.
 ///
 /// Ends the process where a case does not end, because nothing else can end it.
-pub fn run(target: &Target, first: u64, count: u64) -> Outcome {
+pub fn run(target: &Target, first: u64, count: u64, limit: Duration) -> Outcome {
     keep_panics();
     let now = AtomicU64::new(first);
     let done = AtomicBool::new(false);
     let mut outcome = Outcome { cases: 0, failures: Vec::new(), slowest: (Duration::ZERO, first) };
     std::thread::scope(|scope| {
-        scope.spawn(|| watch(target, &now, &done));
+        scope.spawn(|| watch(target, &now, &done, limit));
         for seed in first..first + count {
             now.store(seed, Ordering::Relaxed);
             LAST_PANIC.set(Some(String::new()));
@@ -59,15 +59,15 @@ pub fn run(target: &Target, first: u64, count: u64) -> Outcome {
 }
 
 /// Looks whether cases go on.
-fn watch(target: &Target, now: &AtomicU64, done: &AtomicBool) {
+fn watch(target: &Target, now: &AtomicU64, done: &AtomicBool, limit: Duration) {
     let mut last = (now.load(Ordering::Relaxed), Instant::now());
     while !done.load(Ordering::Relaxed) {
         std::thread::sleep(Duration::from_millis(20));
         let seed = now.load(Ordering::Relaxed);
         if seed != last.0 {
             last = (seed, Instant::now());
-        } else if last.1.elapsed() > LIMIT {
-            eprintln!("{}: seed {seed} has not ended after {LIMIT:?}", target.name);
+        } else if last.1.elapsed() > limit {
+            eprintln!("{}: seed {seed} has not ended after {limit:?}", target.name);
             std::process::exit(3);
         }
     }
@@ -100,6 +100,6 @@ fn keep_panics() {
 /// Runs a small count in a test.
 pub fn assert_holds(name: &str, count: u64) {
     let target = crate::TARGETS.iter().find(|target| target.name == name).expect("a target");
-    let outcome = run(target, 0, count);
+    let outcome = run(target, 0, count, LIMIT);
     assert!(outcome.failures.is_empty() && outcome.cases == count, "{outcome:#?}");
 }

@@ -20,11 +20,10 @@ pub enum Kind {
     PainleveRod,
     JammedBall,
     ManyLegs,
-    SpringWithBalls,
 }
 
 /// All of them.
-pub const KINDS: [Kind; 8] = [
+pub const KINDS: [Kind; 7] = [
     Kind::BallsInWedge,
     Kind::BallsOnOneAnother,
     Kind::BoxOnFloor,
@@ -32,7 +31,6 @@ pub const KINDS: [Kind; 8] = [
     Kind::PainleveRod,
     Kind::JammedBall,
     Kind::ManyLegs,
-    Kind::SpringWithBalls,
 ];
 
 /// How a scene is stepped.
@@ -56,6 +54,8 @@ pub struct Case {
     pub stepping: Stepping,
     /// Step.
     pub step: f64,
+    /// Restitution and friction of all contacts.
+    pub law: [f64; 2],
     /// Whether every contact has one point, on a fixed plane, and the exact cone.
     pub is_plain: bool,
     /// The system.
@@ -139,12 +139,12 @@ pub fn any(entropy: &mut Entropy) -> Case {
         Kind::PainleveRod => builder.rod(entropy),
         Kind::JammedBall => builder.jam(entropy),
         Kind::ManyLegs => builder.legs(entropy),
-        Kind::SpringWithBalls => builder.spring(entropy),
     }
     let is_plain =
         matches!(kind, Kind::BallsInWedge | Kind::JammedBall) && builder.law.friction == FrictionLaw::Cone;
+    let law = [builder.law.restitution, builder.law.mu];
     let simulation = builder.scene.build();
-    Case { kind, stepping, step, is_plain, simulation, radii: builder.radii, normals: builder.normals }
+    Case { kind, stepping, step, law, is_plain, simulation, radii: builder.radii, normals: builder.normals }
 }
 
 struct Builder {
@@ -316,20 +316,5 @@ impl Builder {
             self.scene.state.rotations[0].angular_velocity.z = entropy.between(-5.0, 5.0);
         }
         self.touch(table, floor);
-    }
-
-    /// Two balls on a spring above the floor.
-    fn spring(&mut self, entropy: &mut Entropy) {
-        let floor = self.plane(Vector3::z());
-        let height = 0.1 + entropy.decades(1e-6, 1e-1);
-        let low = self.ball(entropy, 0.1, [0.0, 0.0, height]);
-        let high = self.ball(entropy, 0.1, [0.1, 0.0, 1.0]);
-        for ball in [low, high] {
-            self.throw(entropy, ball, 1.0);
-            self.touch(ball, floor);
-        }
-        let (stiffness, damping) =
-            (entropy.decades(1.0, 1e6), if entropy.one_in(2) { 0.0 } else { entropy.decades(1e-3, 1e2) });
-        self.scene.spring([bodies::centre(low), bodies::centre(high)], stiffness, damping);
     }
 }

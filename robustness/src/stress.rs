@@ -14,8 +14,10 @@ const STEPS: usize = 20;
 pub struct Survey {
     /// Largest rise of the mechanical energy in a step, relative to the energy that there is.
     pub rise: f64,
+    /// Most energy that contact has added in a step, by its own account, relative to the same.
+    pub gain: f64,
     /// The same over steps whose contact problems were all solved.
-    pub rise_of_solved: f64,
+    pub gain_of_solved: f64,
     /// Steps whose contact problems were not all solved.
     pub inaccurate: usize,
     /// Largest violation of the contact laws in a step that was called solved, by code of its own.
@@ -43,7 +45,8 @@ fn tolerance(stepping: Stepping) -> f64 {
 
 /// Steps the scene.
 pub fn survey(case: &mut Case) -> Survey {
-    let mut survey = Survey { rise: 0.0, rise_of_solved: 0.0, inaccurate: 0, violation: 0.0, depth: 0.0 };
+    let mut survey =
+        Survey { rise: 0.0, gain: 0.0, gain_of_solved: 0.0, inaccurate: 0, violation: 0.0, depth: 0.0 };
     let system = &case.simulation.system;
     let mut workspace = Workspace::new(system);
     let mut state = case.simulation.state.clone();
@@ -56,11 +59,13 @@ pub fn survey(case: &mut Case) -> Survey {
         };
         assert_eq!(quality == Quality::Solved, state.step.residual <= system.settings.solver.tolerance);
         check_numbers(&state);
+        let scale = energy_scale(&before, &state, case.step);
         let [old, new] = [&before, &state].map(|state| mechanical_energy(system, state));
-        let rise = (new - old) / energy_scale(&before, &state, case.step);
-        survey.rise = survey.rise.max(rise);
+        survey.rise = survey.rise.max((new - old) / scale);
+        let gain = (before.step.dissipated - state.step.dissipated) / scale;
+        survey.gain = survey.gain.max(gain);
         if quality == Quality::Solved {
-            survey.rise_of_solved = survey.rise_of_solved.max(rise);
+            survey.gain_of_solved = survey.gain_of_solved.max(gain);
             if case.is_plain && case.stepping == Stepping::Capturing && !system.settings.correction {
                 survey.violation = survey.violation.max(violation(case, &before, &state));
             }

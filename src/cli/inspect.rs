@@ -49,7 +49,9 @@ struct Report<'a> {
 impl Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let description = self.description;
-        let row = |f: &mut fmt::Formatter<'_>, name: &str, value: &str| writeln!(f, "{name:<14}{}", printable(value));
+        let row = |f: &mut fmt::Formatter<'_>, name: &str, value: &str| {
+            writeln!(f, "{name:<14}{}", printable(value))
+        };
         row(f, "name", &description.model_name)?;
         row(f, "guid", &description.guid)?;
         for (name, value) in [

@@ -1,6 +1,6 @@
 //! All that changes during a simulation, and so all that a saved FMU state holds.
 
-use super::coupling::{CouplingState, Twist};
+use super::coupling::{CouplingState, Diagnosis, Twist};
 use super::inputs::Inputs;
 use super::linkage::JointState;
 use super::rotation::Orientation;
@@ -345,10 +345,14 @@ impl<S: Scalar> State<S> {
             && self.drives.len() == other.drives.len()
     }
 
-    /// Whether every position and velocity is a finite number.
+    /// Whether every position, velocity and force is a finite number, and what was dissipated.
     pub fn is_finite(&self) -> bool {
         // Without branches: zero times what is finite is zero, times anything else it is not a number.
         let mut nothing = Vector3::zeros();
+        nothing[0] += self.step.dissipated.value() * 0.0;
+        for contact in &self.contacts {
+            nothing[1] += contact.normal_impulse.value() * 0.0;
+        }
         for NodeState { position, velocity, .. } in &self.nodes {
             let part = |axis: usize| position[axis].value() * 0.0 + velocity[axis].value() * 0.0;
             nothing += Vector3::new(part(0), part(1), part(2));
@@ -358,6 +362,20 @@ impl<S: Scalar> State<S> {
                 let components = rotation.orientation.wxyz.iter().chain(rotation.angular_velocity.iter());
                 components.into_iter().all(|x| x.value().is_finite())
             })
+            && (self.couplings.is_empty() && self.joints.is_empty() || self.has_finite_ties())
+    }
+
+    /// The same of what goes to masters and through joints.
+    #[inline(never)]
+    fn has_finite_ties(&self) -> bool {
+        let are_finite = |vector: &Vector3<S>| vector.iter().all(|x| x.value().is_finite());
+        self.couplings.iter().all(|coupling| {
+            let Diagnosis { mass, energy_excess, response_error, .. } = coupling.diagnosis;
+            are_finite(&coupling.output.force)
+                && are_finite(&coupling.output.torque)
+                && [energy_excess, response_error].iter().all(|x| x.value().is_finite())
+                && !mass.value().is_nan()
+        }) && self.joints.iter().all(|joint| are_finite(&joint.impulse) && are_finite(&joint.moment))
     }
 }
 

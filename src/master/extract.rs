@@ -18,6 +18,9 @@ const MAX_BYTES: u64 = 4_000_000_000;
 /// Most bytes that its description may have.
 const MAX_DESCRIPTION: u64 = 200_000_000;
 
+/// Longest name of a file in it: thousands of folders within one another take minutes to make.
+const MAX_NAME: usize = 1000;
+
 const DESCRIPTION: &str = "modelDescription.xml";
 
 /// An FMU file whose description has been read.
@@ -181,6 +184,9 @@ fn entry_path<R: Read>(entry: &ZipFile<'_, R>) -> Result<String, FmuError> {
         return Err(FmuError::Link { name });
     }
     let drive = name.as_bytes().get(1) == Some(&b':');
+    if name.len() > MAX_NAME {
+        return Err(FmuError::LongName { limit: MAX_NAME });
+    }
     if name.starts_with('/') || drive || name.contains('\0') || name.split('/').any(|part| part == "..") {
         return Err(FmuError::UnsafeName { name });
     }

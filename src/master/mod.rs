@@ -27,6 +27,8 @@ pub enum FmuError {
     Link { name: String },
     #[error("two files of the archive have the same name: the FMU is not safe to extract")]
     DuplicateName,
+    #[error("a name in the archive has more than {limit} bytes: the FMU is not safe to extract")]
+    LongName { limit: usize },
     #[error("files of the archive share bytes: the FMU is not safe to extract")]
     Overlap,
     #[error("the FMU has {count} files, more than {limit}")]

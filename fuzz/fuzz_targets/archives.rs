@@ -1,0 +1,5 @@
+//! `cargo +nightly fuzz run archives`
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| robustness::archives::run(&mut robustness::Entropy::from_bytes(data)));

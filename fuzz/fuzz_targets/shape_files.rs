@@ -1,0 +1,5 @@
+//! `cargo +nightly fuzz run shape_files`
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| robustness::shape_files::run(&mut robustness::Entropy::from_bytes(data)));

@@ -1,0 +1,5 @@
+//! `cargo +nightly fuzz run states`
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| robustness::states::run(&mut robustness::Entropy::from_bytes(data)));
