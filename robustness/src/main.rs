@@ -35,6 +35,9 @@ enum Command {
         /// Seed of the first one.
         #[arg(long, default_value_t = 0)]
         first: u64,
+        /// Tell of each scene.
+        #[arg(long)]
+        each: bool,
     },
     /// Steps of the bouncing ball through the packed library, elastic and until it rests.
     LongRun {
@@ -60,7 +63,7 @@ fn main() -> ExitCode {
         Command::Run { target, count, first, limit } => {
             run(&target, count, first, Duration::from_secs(limit))
         }
-        Command::Survey { count, first } => survey(count, first),
+        Command::Survey { count, first, each } => survey(count, first, each),
         Command::LongRun { steps } => {
             for elastic in [true, false] {
                 let start = Instant::now();
@@ -113,7 +116,7 @@ fn run(name: &str, count: u64, first: u64, limit: Duration) -> ExitCode {
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn survey(count: u64, first: u64) -> ExitCode {
+fn survey(count: u64, first: u64, each: bool) -> ExitCode {
     #[derive(Default)]
     struct Row {
         cases: u64,
@@ -128,6 +131,13 @@ fn survey(count: u64, first: u64) -> ExitCode {
     for seed in first..first + count {
         let mut case = scenes::any(&mut Entropy::seeded(seed));
         let survey = stress::survey(&mut case);
+        if each {
+            let [restitution, mu] = case.law;
+            println!(
+                "{seed} {:?} {:?} step {:.1e} e {restitution:.2} mu {mu:.2} {survey:?}",
+                case.stepping, case.kind, case.step
+            );
+        }
         let row = rows.entry((case.stepping, case.kind, case.law.map(|value| value > 0.0))).or_default();
         row.cases += 1;
         row.inaccurate += survey.inaccurate;

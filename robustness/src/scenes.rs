@@ -126,6 +126,8 @@ pub fn any(entropy: &mut Entropy) -> Case {
         SolverChoice::Auto,
         SolverChoice::Newton,
     ]);
+    // What is not solved by then is reported, and takes seconds otherwise.
+    scene.settings.solver.max_iterations = 200;
     let law = law(entropy);
     let mut builder = Builder { scene, law, radii: Vec::new(), normals: Vec::new() };
     match kind {
