@@ -9,7 +9,7 @@ const SLACK: usize = 64 << 10;
 /// An instance takes at most this...
 const LEAST_OF_INSTANCE: usize = 256 << 10;
 /// ...and this for each byte of its packed model. Tested with all models.
-const PER_PACKED_BYTE: usize = 200;
+const PER_PACKED_BYTE: usize = 2000;
 
 /// Bytes that reading a packed model of so many bytes, and an instance of it, take at most.
 pub fn of_instance(packed: usize) -> usize {
