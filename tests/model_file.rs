@@ -64,8 +64,9 @@ fn expected(message: &str, number: usize, line: &str, marked: &str, hint: &str) 
 
 fn example_files() -> Vec<PathBuf> {
     let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
-    let mut files: Vec<PathBuf> =
-        fs::read_dir(models).unwrap().map(|entry| entry.unwrap().path().join("model.toml")).collect();
+    let folders =
+        fs::read_dir(models).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
+    let mut files: Vec<PathBuf> = folders.map(|folder| folder.join("model.toml")).collect();
     files.sort();
     files
 }

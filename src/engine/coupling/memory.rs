@@ -240,7 +240,9 @@ impl<S: Scalar> Memory<S> {
         let all = length(&expected) + length(&(contact.force / window.mobility.mass));
         self.see_besides(window, is_new);
         let is_rounding = surprise.value() <= f64::EPSILON * all.value();
-        if is_new || is_rounding { S::zero() } else { surprise / all }
+        let part = if is_new || is_rounding { S::zero() } else { surprise / all };
+        // Where nothing was foretold, what came is the whole.
+        if part.value().is_finite() { part } else { S::one() }
     }
 
     pub(super) fn see_besides(&mut self, window: &Window<S>, is_new: bool) {

@@ -2,6 +2,7 @@ use super::super::box_parts::AROUND;
 use super::super::poses::{self, shape_pair};
 use super::super::support::Numbers;
 use super::*;
+use crate::engine::elementary::{cos, power, sin};
 use crate::engine::rotation::Orientation;
 use nalgebra::Vector2;
 
@@ -148,7 +149,7 @@ fn features_of_faces_on_each_other_are_consistent() {
         let cuboid = |numbers: &mut Numbers| Cuboid { half: Vector3::from_fn(|_, _| numbers.length()) };
         let pair = Both { first: cuboid(&mut numbers), second: cuboid(&mut numbers) };
         let offset = [0.7 * numbers.next(), 0.7 * numbers.next(), 0.05 * numbers.next()];
-        let tilt = numbers.vector() * 10_f64.powf(-4.0 + 2.0 * numbers.next());
+        let tilt = numbers.vector() * power(10.0, -4.0 + 2.0 * numbers.next());
         let [first, second] = above(&pair, offset, numbers.next(), &tilt);
         let frame = numbers.pose();
         let [first, second] = [first, second].map(|pose| Pose {
@@ -223,7 +224,7 @@ fn edges_and_corners_touch_with_two_points_and_one() {
     let floor = Pose { position: Vector3::zeros(), orientation: Orientation::identity() };
     for angle in [0.2, 0.7, std::f64::consts::FRAC_PI_4, 1.2] {
         let orientation = Orientation::from_turn(&(Vector3::y() * angle));
-        let depth = 0.3 * angle.sin() + 0.5 * angle.cos();
+        let depth = 0.3 * sin(angle) + 0.5 * cos(angle);
         let first = Pose { position: Vector3::z() * (1.0 + depth), orientation };
         let list = poses::found(&pair, &first, &floor, 1e-3);
         assert_eq!(list.len(), 2);
