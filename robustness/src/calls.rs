@@ -106,7 +106,7 @@ impl Life {
             15 => self.status(entropy),
             16 | 17 => self.exchange(entropy),
             18 => self.logging(entropy),
-            _ => self.from_two_threads(entropy),
+            _ => self.on_two_threads(entropy),
         }
     }
 
@@ -359,7 +359,7 @@ impl Life {
     }
 
     /// Two threads at once: each call is carried out or refused.
-    fn from_two_threads(&mut self, entropy: &mut Entropy) -> fmi2Status {
+    fn on_two_threads(&mut self, entropy: &mut Entropy) -> fmi2Status {
         if !entropy.one_in(8) {
             return self.step(entropy);
         }
