@@ -23,10 +23,10 @@ fn is_clean(arguments: &[&str]) {
 
 #[test]
 fn calls_are_clean() {
-    is_clean(&["run", "calls", "30", "--limit", "600"]);
+    is_clean(&["run", "calls", "10", "--limit", "600"]);
 }
 
 #[test]
 fn states_are_clean() {
-    is_clean(&["run", "states", "30", "--limit", "600"]);
+    is_clean(&["run", "states", "10", "--limit", "600"]);
 }
