@@ -16,8 +16,8 @@ fn builder(arguments: &[&str]) {
 
 fn models() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../models");
-    let mut models: Vec<PathBuf> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut models: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
     models.sort();
     models
 }
