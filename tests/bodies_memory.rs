@@ -6,7 +6,7 @@ mod counting_allocator;
 use bodies::{Scene, Simulation, centre, ground};
 use contact_fmu::engine::law::continuous::spring::PowerSpring;
 use contact_fmu::engine::law::continuous::{Compliance, ContinuousLaw};
-use contact_fmu::engine::{JointFriction, JointKind, Orientation};
+use contact_fmu::engine::{JointFriction, JointKind, Orientation, SurfaceShape};
 use counting_allocator::allocations_of_two;
 use nalgebra::Vector3;
 
@@ -69,6 +69,25 @@ fn linked_rod() -> Simulation {
     scene.build()
 }
 
+/// Balls that fall on one another between four walls, as a group.
+fn pile() -> Simulation {
+    let mut scene = Scene::new(GRAVITY).capturing();
+    let mut balls = Vec::new();
+    for place in 0..36_u32 {
+        let [x, y, z] = [place % 3, place / 3 % 3, place / 9].map(f64::from);
+        let aside = 0.002 * f64::from(place * 7 % 5);
+        balls.push(scene.solid_ball(0.1, 0.05, [0.11 * x - 0.11 + aside, 0.11 * y - 0.11, 0.06 + 0.11 * z]));
+    }
+    let mut walls = vec![scene.plane([0.0, 0.0, 1.0])];
+    for normal in [[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, -1.0, 0.0]] {
+        let [x, y, z] = normal;
+        let position = -Vector3::new(x, y, z) * 0.175;
+        walls.push(scene.surface(SurfaceShape::Plane { position, normal: Vector3::new(x, y, z) }));
+    }
+    scene.group(&balls, &walls, 0.1, 0.3);
+    scene.build()
+}
+
 #[test]
 fn steps_do_not_allocate() {
     for (name, mut run) in [
@@ -90,4 +109,21 @@ fn steps_do_not_allocate() {
         // The first round may find that a problem is larger than was likely.
         assert!(rounds[0] < 20 && rounds[1] == 0, "{name}: {rounds:?}");
     }
+}
+
+/// How many pairs are near is not known before: the lists of a pile grow while it forms, and stay.
+#[test]
+fn steps_of_a_pile_do_not_allocate_once_it_has_formed() {
+    let mut run = pile();
+    let start = run.state.clone();
+    let mut most = 0;
+    let rounds = allocations_of_two(|| {
+        run.state.clone_from(&start);
+        for _ in 0..600 {
+            run.advance(1e-3);
+            most = most.max(run.state.points.len());
+        }
+    });
+    assert!(most > 50, "{most}");
+    assert_eq!(rounds[1], 0, "{rounds:?}");
 }

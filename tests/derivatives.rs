@@ -8,7 +8,7 @@ use contact_fmu::engine::law::continuous::kelvin_voigt::KelvinVoigt;
 use contact_fmu::engine::law::continuous::spring::PowerSpring;
 use contact_fmu::engine::law::continuous::{Compliance, ContinuousLaw};
 use contact_fmu::engine::{ContactMode, Dual, State, System, Workspace, advance};
-use contact_fmu::model::{Contact, Model, Motion, Other, Scheme, Surface, SurfaceShape};
+use contact_fmu::model::{Between, Contact, Model, Motion, Other, Scheme, Surface, SurfaceShape};
 use contact_fmu::variables::{Causality, Kind, Slot, Variability, Variable, get_real, set_real, table};
 
 const DURATION: f64 = 2e-3;
@@ -156,7 +156,7 @@ fn corner(mu: [f64; 2]) -> Model {
     let name = "ball_wall".into();
     model.contacts.push(Contact {
         name,
-        other: Other::Surface(1),
+        between: Between::Pair { node: 0, other: Other::Surface(1) },
         restitution: 0.5,
         ..model.contacts[0].clone()
     });

@@ -8,7 +8,7 @@ use contact_fmu::description::read::read;
 use contact_fmu::description::write::{GENERATION_TOOL, write};
 use contact_fmu::description::{Causality, Initial, ModelDescription, Value, Variability, VariableType};
 use contact_fmu::examples;
-use contact_fmu::model::Model;
+use contact_fmu::model::{Between, Model};
 use contact_fmu::package::guid::guid;
 use contact_fmu::variables::{self, Kind};
 use std::collections::BTreeSet;
@@ -515,7 +515,8 @@ fn ten_thousand_contacts_are_described_in_linear_time() {
         for index in 0..nodes {
             model.nodes[index].name = format!("node{index}");
             model.contacts[index].name = format!("contact{index}");
-            model.contacts[index].node = index;
+            let Between::Pair { node, .. } = &mut model.contacts[index].between else { panic!("a pair") };
+            *node = index;
         }
         let start = Instant::now();
         let xml = write(&model, &variables::table(&model), "{}");

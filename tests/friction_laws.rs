@@ -5,7 +5,7 @@ mod common;
 use common::{ExactBounce, model, run};
 use contact_fmu::engine::derivative::differentiate;
 use contact_fmu::engine::{ContactMode, State, Workspace, advance};
-use contact_fmu::model::{Friction, Model, Other};
+use contact_fmu::model::{Between, Friction, Model, Other};
 
 const ANGLES: [f64; 5] = [10.0, 16.0, 16.69, 16.71, 20.0];
 
@@ -117,7 +117,7 @@ fn normal_compliance_shares_the_load() {
     model.surfaces.push(model.surfaces[0].clone());
     let mut second = model.contacts[0].clone();
     second.name = "second".into();
-    second.other = Other::Surface(1);
+    second.between = Between::Pair { node: 0, other: Other::Surface(1) };
     model.contacts.push(second);
     for contact in &mut model.contacts {
         contact.normal_stiffness = 1e8;

@@ -9,8 +9,8 @@ use contact_fmu::engine::law::continuous::spring::PowerSpring;
 use contact_fmu::model::file::{self, MAX_BYTES};
 use contact_fmu::model::validate::MAX_CONTACTS;
 use contact_fmu::model::{
-    Compliance, ContinuousLaw, Coupling, Frame, Kinetic, Latency, Link, Model, Motion, NodeShape, Other,
-    Rotation, Scheme, Solver, SurfaceShape,
+    Between, Compliance, Contact, ContinuousLaw, Coupling, Frame, Kinetic, Latency, Link, Model, Motion,
+    NodeShape, Other, Rotation, Scheme, Solver, SurfaceShape,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -148,7 +148,8 @@ friction.cone.mu = 0.25
     assert_eq!((node.position, node.velocity), ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]));
     assert_eq!(model.surfaces[0].position, [-1.0, 0.0, 0.0]);
     let contact = &model.contacts[0];
-    assert_eq!((contact.name.as_str(), contact.node, contact.other), ("touch", 0, Other::Surface(0)));
+    let pair = Between::Pair { node: 0, other: Other::Surface(0) };
+    assert_eq!((contact.name.as_str(), &contact.between), ("touch", &pair));
     assert_eq!((contact.restitution, contact.mu), (0.5, 0.25));
 }
 
@@ -509,7 +510,7 @@ fn unknown_key() {
             8,
             "colour = \"red\"",
             "colour",
-            "known keys: `name`, `coupling`, `mass`, `inertia`, `shape`, `position`, `velocity`, `orientation`, `angular_velocity`, `latency`, `shaping`, `adapt`, `guard`, `iterative`, `compliance`"
+            "known keys: `name`, `coupling`, `mass`, `inertia`, `shape`, `position`, `velocity`, `orientation`, `angular_velocity`, `latency`, `shaping`, `adapt`, `guard`, `iterative`, `compliance`, `copies`"
         )
     );
 }
@@ -523,7 +524,7 @@ fn misspelt_key_gets_the_nearest_one() {
             8,
             "velocty = [0, 0, 0]",
             "velocty",
-            "did you mean `velocity`? known keys: `name`, `coupling`, `mass`, `inertia`, `shape`, `position`, `velocity`, `orientation`, `angular_velocity`, `latency`, `shaping`, `adapt`, `guard`, `iterative`, `compliance`"
+            "did you mean `velocity`? known keys: `name`, `coupling`, `mass`, `inertia`, `shape`, `position`, `velocity`, `orientation`, `angular_velocity`, `latency`, `shaping`, `adapt`, `guard`, `iterative`, `compliance`, `copies`"
         )
     );
 }
@@ -1539,7 +1540,11 @@ fn contacts_of_two_nodes_or_two_surfaces() {
         format!("{MINIMAL}{more}[[contact]]\nbetween = [\"{first}\", \"{second}\"]\n")
     };
     let contacts = model(&contact("cube", "ball")).contacts;
-    assert_eq!((contacts[1].name.as_str(), contacts[1].other), ("cube_ball", Other::Node(0)));
+    let other = |contact: &Contact| match contact.between {
+        Between::Pair { other, .. } => Some(other),
+        Between::Group(_) => None,
+    };
+    assert_eq!((contacts[1].name.as_str(), other(&contacts[1])), ("cube_ball", Some(Other::Node(0))));
     assert_eq!(
         error(&contact("ball", "ball")),
         expected(
@@ -1632,20 +1637,6 @@ fn the_same_pair_twice() {
     let text = error(&format!("{TWO_BY_TWO}{crossing}"));
     assert!(text.starts_with("error: the contact between `a` and `wall` is given twice\n"), "{text}");
     assert!(text.ends_with("hint: an entry between [\"a\", \"wall\"] would decide"), "{text}");
-}
-
-#[test]
-fn wildcard_entries_have_no_name() {
-    assert_eq!(
-        error(&format!("{TWO_BY_TWO}[[contact]]\nname = \"x\"\nbetween = [\"*\", \"floor\"]\n")),
-        expected(
-            "an entry with \"*\" stands for several contacts and cannot have a name",
-            18,
-            "name = \"x\"",
-            "\"x\"",
-            "leave `name` out: each contact is called after its two sides"
-        )
-    );
 }
 
 #[test]

@@ -83,9 +83,27 @@ pub fn report(instance: &mut Instance) {
         CouplingLog::report(instance);
     }
     HeldForceLogs::report(instance);
+    if instance.system.pile.is_some() && !instance.told_capture {
+        tell_capture(instance);
+    }
     if instance.logger.wants(Category::Events) {
         log_events(instance);
     }
+}
+
+/// Tells once that a pile is too large for the times of its impacts.
+#[cold]
+fn tell_capture(instance: &mut Instance) {
+    let pairs = instance.workspace.take_captured_pairs();
+    if pairs == 0 {
+        return;
+    }
+    instance.told_capture = true;
+    let message = format!(
+        "{pairs} pairs of groups hang together at {} s, too many to split steps at their impacts: these act at the ends of internal steps instead; a smaller engine.step makes them more exact, and engine.time_of_impact = false says that this is meant",
+        instance.run.state.time
+    );
+    instance.logger.log(fmi2Status::fmi2Warning, Category::Warning, &message);
 }
 
 #[inline]

@@ -50,14 +50,13 @@ fn cures(interface: Interface) -> &'static str {
 impl HeldForceLogs {
     /// One for each body that the FMU moves.
     pub fn new(model: &Model, system: &System, interface: Interface) -> HeldForceLogs {
-        let touching: BTreeSet<usize> = system
-            .contacts
-            .iter()
-            .flat_map(|contact| {
-                let sides = contact.sides;
-                system.surfaces[sides.surface].body.into_iter().chain([sides.node])
-            })
-            .collect();
+        let pairs = system.contacts.iter().filter(|contact| contact.group().is_none());
+        let in_pairs = pairs.flat_map(|contact| {
+            let sides = contact.sides();
+            system.surfaces[sides.surface].body.into_iter().chain([sides.node])
+        });
+        let in_groups = system.pile.iter().flat_map(|pile| pile.bodies(&system.surfaces));
+        let touching: BTreeSet<usize> = in_pairs.chain(in_groups).collect();
         let bodies = system.nodes.iter().zip(model.body_names()).enumerate();
         let mut logs: Vec<HeldForceLog> = bodies
             .filter(|(_, (node, _))| node.coupling.is_none())

@@ -45,6 +45,8 @@ pub struct Instance {
     pub coupling_logs: Vec<CouplingLog>,
     /// What was told of the forces on bodies that the FMU moves itself.
     pub held_force_logs: HeldForceLogs,
+    /// Whether it was told that piles are captured.
+    pub told_capture: bool,
     /// Scratch memory of a step.
     pub workspace: Workspace<f64>,
     /// Bytes that it takes at most, and so more than a saved state does.
@@ -116,6 +118,7 @@ impl Instance {
             has_start_outputs: false,
             coupling_logs,
             held_force_logs,
+            told_capture: false,
             initial,
             memory: 0,
         }
@@ -152,7 +155,10 @@ impl Instance {
 
     /// Name of the variable that stands for `slot`.
     pub fn name_of(&self, slot: Slot) -> &str {
-        self.variables.iter().find(|variable| variable.slot == slot).map_or("", |variable| &variable.name)
+        self.variables
+            .iter()
+            .find(|variable| variable.slot == slot)
+            .map_or("a variable that is not shown", |variable| &variable.name)
     }
 }
 
@@ -268,6 +274,7 @@ pub mod tests {
         let model = Model {
             name: "free_flight".to_owned(),
             description: String::new(),
+            outputs: None,
             experiment: Experiment { stop: 1.0, step: 1e-3 },
             engine: Engine {
                 step: 1e-3,

@@ -238,6 +238,7 @@ pub fn exit_initialization(instance: &mut Instance) -> Answer {
     std::mem::swap(&mut instance.run.state, &mut *instance.undo);
     CouplingLog::start(instance);
     instance.held_force_logs.start();
+    instance.told_capture = false;
     match instance.run.interface() {
         Interface::CoSimulation => instance.run.mode = Mode::Step,
         Interface::ModelExchange => exchange::start(instance),

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use contact_fmu::model::{Model, Other, Scheme, SurfaceShape};
+use contact_fmu::model::{Between, Model, Other, Scheme, SurfaceShape};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -47,7 +47,7 @@ fn ball_in_a_corner() -> Model {
         surface.position = [-1.0, -1.0, 0.0];
         let mut contact = model.contacts[0].clone();
         contact.name = format!("ball_{name}");
-        contact.other = Other::Surface(model.surfaces.len());
+        contact.between = Between::Pair { node: 0, other: Other::Surface(model.surfaces.len()) };
         model.surfaces.push(surface);
         model.contacts.push(contact);
     }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use contact_fmu::model::{Motion, Other, Surface, SurfaceShape};
+use contact_fmu::model::{Between, Motion, Other, Surface, SurfaceShape};
 
 #[test]
 fn a_ball_falls_and_bounces() {
@@ -158,7 +158,7 @@ fn an_inexact_contact_solution_is_a_warning_with_its_residual() {
         })
         .to_vec();
     model.contacts.push(model.contacts[0].clone());
-    model.contacts[1].other = Other::Surface(1);
+    model.contacts[1].between = Between::Pair { node: 0, other: Other::Surface(1) };
     model.nodes[0].position = [0.0, 0.0, 0.2 / slope];
     model.nodes[0].velocity = [0.3, 0.2, -1.0];
     model.engine.max_iterations = 1;

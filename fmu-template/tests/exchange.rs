@@ -4,7 +4,7 @@
 mod common;
 
 use common::*;
-use contact_fmu::model::{Coupling, Latency, Model, Other, Surface, SurfaceShape};
+use contact_fmu::model::{Between, Coupling, Latency, Model, Other, Surface, SurfaceShape};
 use contact_fmu::variables::{Causality, Kind};
 use std::ptr::null_mut;
 
@@ -30,10 +30,12 @@ fn couplings() -> Model {
     let mut model = all_couplings();
     let again = model.nodes.iter().position(|node| node.coupling == Coupling::Iterative).unwrap();
     model.nodes.remove(again);
-    model.contacts.retain(|contact| contact.node != again);
-    for contact in &mut model.contacts {
-        contact.node -= usize::from(contact.node > again);
-    }
+    model.contacts.retain_mut(|contact| {
+        let Between::Pair { node, .. } = &mut contact.between else { return true };
+        let stays = *node != again;
+        *node -= usize::from(*node > again);
+        stays
+    });
     model
 }
 
@@ -650,7 +652,7 @@ fn an_inexact_contact_solution_is_a_warning() {
         .map(|x| Surface { shape: SurfaceShape::Plane { normal: [x, 0.0, slope] }, ..floor.clone() })
         .to_vec();
     model.contacts.push(model.contacts[0].clone());
-    model.contacts[1].other = Other::Surface(1);
+    model.contacts[1].between = Between::Pair { node: 0, other: Other::Surface(1) };
     model.nodes[0].position = [0.0, 0.0, 0.2 / slope];
     model.nodes[0].velocity = [0.3, 0.2, -1.0];
     (model.engine.max_iterations, model.engine.tolerance) = (1, 1e-300);

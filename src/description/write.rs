@@ -306,7 +306,10 @@ impl Knowns {
         };
         match variable.slot {
             Slot::ContactGap { contact } => {
-                let sides = system.contacts[contact].sides;
+                if system.contacts[contact].group().is_some() {
+                    return None;
+                }
+                let sides = system.contacts[contact].sides();
                 let bodies = [Some(sides.node), system.surfaces[sides.surface].body];
                 let starts = bodies.into_iter().flatten().flat_map(|body| &self.starts[body]);
                 let mut positions: Vec<usize> = starts.copied().collect();

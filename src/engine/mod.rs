@@ -13,6 +13,7 @@ mod initial;
 mod inputs;
 pub mod law;
 mod linkage;
+mod pile;
 mod problem;
 mod rotation;
 mod scalar;
@@ -38,6 +39,7 @@ pub use linkage::{
     Anchor, Drive, Joint, JointEnd, JointFriction, JointKind, JointMotion, JointState, Linkage, Motor,
     Profile, Spring, Ties, joint_motion, spring_length, spring_tension,
 };
+pub use pile::{Group, Members, Pile, Thing, nearest_pair};
 pub use problem::block_matrix::{Block, BlockMatrix};
 pub use problem::boxed::BoxedProblem;
 pub use problem::complementarity::{Complementarity, ProblemError};
@@ -53,8 +55,8 @@ pub use solver::{
     Status, complementarity_solve, solve_cone,
 };
 pub use state::{
-    Compression, ContactMemory, ContactMode, ContactRecord, Input, MAX_INPUT_DERIVATIVE, NodeState,
-    Parameters, Past, RotationState, State, StepRecord, Trend,
+    Compression, ContactMemory, ContactMode, ContactRecord, GroupPoint, Input, MAX_INPUT_DERIVATIVE,
+    NodeState, Parameters, Past, RotationState, State, StepRecord, Trend,
 };
 pub use step::{MAX_SUBSTEPS, Quality, StepError, Steppable, Workspace, advance};
-pub use system::{Contact, FrictionLaw, Island, Node, Response, Scheme, Settings, Sides, System};
+pub use system::{Between, Contact, FrictionLaw, Island, Node, Response, Scheme, Settings, Sides, System};

@@ -44,8 +44,10 @@ pub struct State<S: Scalar> {
     pub drives: Vec<Input<S, 1>>,
     /// Forces on the nodes, by touching point of a contact, in the last interval whose contacts were solved together, world components:
     /// where solvers start. They have no tangents, because a solution does not depend on them. Empty where no
-    /// contacts are solved together.
+    /// contacts are solved together. Those of [`State::points`] come last.
     pub guesses: Vec<Vector3<f64>>,
+    /// Points of pairs of groups that touched in the last interval.
+    pub points: Vec<GroupPoint<S>>,
     /// What the engine did over the last step.
     pub step: StepRecord<S>,
 }
@@ -138,6 +140,25 @@ pub struct ContactRecord<S: Scalar> {
     pub slip: S,
     /// Open, stick or slip at the end of the step.
     pub mode: ContactMode,
+}
+
+/// A touching point of a pair of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupPoint<S: Scalar> {
+    /// Index of the group among the contacts.
+    pub contact: u32,
+    /// Index of the node.
+    pub node: u32,
+    /// Index of the surface.
+    pub surface: u32,
+    /// Which of the points or features of the pair.
+    pub point: u32,
+    /// Open, stick or slip at the end of the last interval.
+    pub mode: ContactMode,
+    /// Tangential speed then while closed, else zero.
+    pub slip: S,
+    /// Whether it was pressed over the interval before.
+    pub held: bool,
 }
 
 /// Contact force over the last interval.
@@ -286,6 +307,19 @@ impl<S: Scalar> State<S> {
             joints: self.joints.iter().map(|joint| joint.map(convert)).collect(),
             drives: self.drives.iter().map(|drive| drive.map(convert)).collect(),
             guesses: self.guesses.clone(),
+            points: self
+                .points
+                .iter()
+                .map(|point| GroupPoint {
+                    contact: point.contact,
+                    node: point.node,
+                    surface: point.surface,
+                    point: point.point,
+                    mode: point.mode,
+                    slip: convert(point.slip),
+                    held: point.held,
+                })
+                .collect(),
             step: StepRecord {
                 duration: self.step.duration,
                 substeps: self.step.substeps,
@@ -334,7 +368,7 @@ impl<S: Scalar> State<S> {
             && self.memories.len() == other.memories.len()
             && self.compressions.len() == other.compressions.len()
             && self.couplings.len() == other.couplings.len()
-            && self.guesses.len() == other.guesses.len()
+            && self.guesses.len() + other.points.len() == other.guesses.len() + self.points.len()
             && self.parameters.mass.len() == other.parameters.mass.len()
             && self.parameters.inertia.len() == other.parameters.inertia.len()
             && self.parameters.restitution.len() == other.parameters.restitution.len()
@@ -415,6 +449,9 @@ impl<S: Scalar> Clone for State<S> {
         }
         if !(self.guesses.is_empty() && source.guesses.is_empty()) {
             copy_list(&mut self.guesses, &source.guesses);
+        }
+        if !(self.points.is_empty() && source.points.is_empty()) {
+            copy_list(&mut self.points, &source.points);
         }
         if !(self.parameters.stiffness.is_empty() && source.parameters.stiffness.is_empty()) {
             copy_list(&mut self.parameters.stiffness, &source.parameters.stiffness);

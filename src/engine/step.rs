@@ -3,6 +3,7 @@
 use super::contact::{Impulse, Jacobian, Neighbours, Touch};
 use super::coupling;
 use super::linkage;
+use super::pile::{self, PileScratch};
 use super::problem::mixed::MixedProblem;
 use super::rotation::Orientation;
 use super::scalar::{Dual, Scalar};
@@ -62,6 +63,11 @@ pub struct Workspace<S: Scalar> {
     pub(super) couplings: Vec<coupling::Scratch<S>>,
     /// Linear systems of springs and joints, by [`Island::linkage`].
     pub(super) linkages: Vec<linkage::Scratch<S>>,
+    /// What pairs of groups remember, and what finds them; made when there is the first one.
+    pub(super) memory: pile::Memory<S>,
+    pub(super) pile: Option<Box<PileScratch>>,
+    /// Most pairs of groups in an island whose steps are captured because it is too large to be split at impacts.
+    pub(super) captured_pairs: usize,
     /// State of a window on trial; made when there is the first one.
     trial: Option<Box<State<S>>>,
 }
@@ -158,8 +164,17 @@ impl<S: Scalar> Workspace<S> {
             }),
             couplings: vec![coupling::Scratch::new(); system.couplings.len()],
             linkages: system.linkages.iter().map(linkage::Scratch::new).collect(),
+            memory: pile::Memory::new(),
+            pile: None,
+            captured_pairs: 0,
             trial: None,
         }
+    }
+
+    /// Most pairs of groups in an island too large to be split at impacts since the last call; zero where all were split
+    /// that are to be.
+    pub fn take_captured_pairs(&mut self) -> usize {
+        std::mem::take(&mut self.captured_pairs)
     }
 }
 
@@ -219,8 +234,7 @@ fn advance_over<S: Solvable>(
         for substep in 0..substeps {
             let offset = f64::from(substep) * length;
             for island in &system.islands {
-                IslandStep { system, island, state, workspace, length, offset, elapsed: 0.0, crowded: false }
-                    .run();
+                advance_by_substep(system, island, state, workspace, (length, offset));
             }
         }
     } else {
@@ -272,8 +286,23 @@ fn advance_island<S: Solvable>(
     let length = span / f64::from(substeps);
     for substep in 0..substeps {
         let offset = ahead + f64::from(substep) * length;
-        IslandStep { system, island, state, workspace, length, offset, elapsed: 0.0, crowded: false }.run();
+        advance_by_substep(system, island, state, workspace, (length, offset));
     }
+}
+
+/// Advances an island over a substep that starts at `offset`.
+#[inline]
+fn advance_by_substep<S: Solvable>(
+    system: &System,
+    island: &Island,
+    state: &mut State<S>,
+    workspace: &mut Workspace<S>,
+    (length, offset): (f64, f64),
+) {
+    if island.is_pile {
+        return pile::run(system, island, state, workspace, (length, offset));
+    }
+    IslandStep { system, island, state, workspace, length, offset, elapsed: 0.0, crowded: false }.run();
 }
 
 /// Number and length of the substeps of a communication step.

@@ -6,6 +6,7 @@ use super::law::bristle::Bristle;
 use super::law::continuous::Compliance;
 use super::law::facets::Polygon;
 use super::linkage::{Linkage, Ties};
+use super::pile::{Group, Near, Pile, Together};
 use super::solver::SolverSettings;
 
 /// Most places of a contact in [`super::State::guesses`]: all features of two boxes have their own.
@@ -34,6 +35,10 @@ pub struct System {
     pub islands: Vec<Island>,
     /// Springs and joints island by island, for those that have any.
     pub linkages: Vec<Linkage>,
+    /// Number of touching points of all contacts that are pairs.
+    pub pair_points: usize,
+    /// What groups are made of; none where there are none.
+    pub pile: Option<Pile>,
 }
 
 /// A point mass or rigid body.
@@ -99,12 +104,21 @@ pub struct Sides {
     pub surface: usize,
 }
 
+/// What may touch in a contact.
+#[derive(Clone, Debug)]
+pub enum Between {
+    /// A node and a surface.
+    Pair(Sides),
+    /// Any two of many; those that are near are found in every substep.
+    Group(Group),
+}
+
 /// What may touch, and what happens then.
 #[derive(Clone, Debug)]
 pub struct Contact {
     /// What may touch.
-    pub sides: Sides,
-    /// Number of points or features that may touch.
+    pub between: Between,
+    /// Number of points or features that may touch; none of a group, whose pairs have their own.
     pub points: usize,
     /// Whether these are features, which follow from where the shapes are.
     pub by_features: bool,
@@ -197,7 +211,7 @@ impl Contact {
         }
         let turns_along = shape.has_points() || surface.body.is_some() || !surface.shape.is_flat();
         Contact {
-            sides: Sides { node, surface: place },
+            between: Between::Pair(Sides { node, surface: place }),
             points,
             by_features,
             turns_along,
@@ -205,6 +219,41 @@ impl Contact {
             normal_stiffness,
             memory,
             response: Response::Hard,
+        }
+    }
+
+    /// A contact of any two of a group.
+    pub fn of_group(group: Group, friction: FrictionLaw) -> Contact {
+        Contact {
+            between: Between::Group(group),
+            points: 0,
+            by_features: false,
+            turns_along: true,
+            friction,
+            normal_stiffness: f64::INFINITY,
+            memory: None,
+            response: Response::Hard,
+        }
+    }
+
+    /// What may touch.
+    ///
+    /// # Panics
+    /// Of a group.
+    #[inline]
+    pub fn sides(&self) -> Sides {
+        match &self.between {
+            Between::Pair(sides) => *sides,
+            Between::Group(_) => unreachable!("a group has many sides"),
+        }
+    }
+
+    /// The group, if it is one.
+    #[inline]
+    pub fn group(&self) -> Option<&Group> {
+        match &self.between {
+            Between::Pair(_) => None,
+            Between::Group(group) => Some(group),
         }
     }
 
@@ -234,8 +283,12 @@ impl Contact {
 pub struct Island {
     /// Indices of the nodes.
     pub nodes: Vec<usize>,
-    /// Indices of the hard contacts.
+    /// Indices of the hard contacts that are pairs.
     pub contacts: Vec<usize>,
+    /// Pairs of groups that are near in the substep at hand; none in [`System::islands`].
+    pub pairs: Vec<Near>,
+    /// Whether its nodes are those of [`System::pile`].
+    pub is_pile: bool,
     /// Indices of the continuous ones.
     pub continuous: Vec<usize>,
     /// Whether touching points of some of them stay with bodies that turn.
@@ -255,10 +308,12 @@ pub struct Island {
 }
 
 impl Island {
-    fn empty() -> Island {
+    pub(super) fn empty() -> Island {
         Island {
             nodes: Vec::new(),
             contacts: Vec::new(),
+            pairs: Vec::new(),
+            is_pile: false,
             continuous: Vec::new(),
             turns_along: false,
             couplings: Vec::new(),
@@ -268,6 +323,11 @@ impl Island {
             iterates: false,
             linkage: None,
         }
+    }
+
+    /// Whether parts of it that nothing connects may be stepped on their own.
+    pub(super) fn splits(&self) -> bool {
+        self.couplings.is_empty() && self.continuous.is_empty() && self.linkage.is_none()
     }
 
     /// Finds out how its nodes are coupled.
@@ -292,12 +352,13 @@ impl System {
         settings: Settings,
         nodes: Vec<Node>,
         details: impl Into<Details>,
-        surfaces: Vec<Surface>,
+        mut surfaces: Vec<Surface>,
         contacts: Vec<Contact>,
         couplings: Vec<Coupling>,
         ties: Ties,
     ) -> System {
-        let mut islands = islands(nodes.len(), &surfaces, &contacts, &ties);
+        let pile = Pile::of(&nodes, &mut surfaces, &contacts, &ties);
+        let mut islands = islands(nodes.len(), &surfaces, &contacts, &ties, pile.as_ref());
         let linkages = Linkage::of_islands(&mut islands, &nodes, &surfaces, &contacts, &ties);
         for island in &mut islands {
             island.couple(&nodes, &couplings);
@@ -322,6 +383,8 @@ impl System {
             ties,
             islands,
             linkages,
+            pair_points: count,
+            pile,
         }
     }
 
@@ -329,6 +392,30 @@ impl System {
     #[inline]
     pub fn touching_points(&self, contact: usize) -> usize {
         self.contacts[contact].points
+    }
+
+    /// How the two sides of a contact touch.
+    ///
+    /// # Panics
+    /// Where the pair of shapes has no gap function.
+    pub fn meeting(&self, sides: Sides) -> Meeting {
+        meeting(&self.nodes[sides.node].shape, &self.surfaces[sides.surface].shape)
+            .expect("the pair has a gap function")
+    }
+
+    /// Whether a touching point of a contact is a feature, which follows from where the shapes are.
+    pub fn is_feature(&self, contact: usize, sides: Sides) -> bool {
+        let contact = &self.contacts[contact];
+        contact.by_features
+            || (contact.group().is_some() && matches!(self.meeting(sides), Meeting::Features(_)))
+    }
+
+    /// Whether the two sides of a contact touch at one point at most.
+    pub(super) fn touches_at_one_point(&self, contact: usize, sides: Sides) -> bool {
+        match &self.contacts[contact].between {
+            Between::Pair(_) => self.contacts[contact].points == 1,
+            Between::Group(_) => matches!(self.meeting(sides), Meeting::Points(1)),
+        }
     }
 
     /// How much the normal of a contact turns at most for a length that the node slides along.
@@ -347,6 +434,16 @@ impl System {
     pub(super) fn is_convex(&self, sides: Sides) -> bool {
         let shape = &self.surfaces[sides.surface].shape;
         !matches!(shape, SurfaceShape::Solid { solid: Solid::Mesh(_), .. })
+    }
+
+    /// Half of the least width of the wider one of two shapes; none for a plane, behind which all is solid.
+    pub(super) fn half_width(&self, sides: Sides) -> Option<f64> {
+        let SurfaceShape::Solid { solid, .. } = &self.surfaces[sides.surface].shape else { return None };
+        let own = match self.nodes[sides.node].shape.as_surface() {
+            Some(SurfaceShape::Solid { solid, .. }) => solid.half_width(),
+            _ => 0.0,
+        };
+        Some(own.max(solid.half_width()))
     }
 
     /// Number of points of a contact that may well touch at the same time.
@@ -368,7 +465,14 @@ impl System {
 
     /// Number of [`super::State::guesses`], where they are needed.
     pub fn points_of_contacts(&self) -> usize {
-        self.contacts.iter().map(Contact::places).sum()
+        self.pair_points
+    }
+
+    /// Whether a place of a touching point in [`super::State::guesses`] belongs to a pair of a group: it then has one
+    /// in [`super::State::points`] too.
+    #[inline]
+    pub fn group_point(&self, place: usize) -> Option<usize> {
+        place.checked_sub(self.pair_points)
     }
 
     /// Number of [`super::State::memories`].
@@ -388,6 +492,7 @@ impl System {
         matches!(self.settings.scheme, Scheme::Midpoint { .. })
             || self.nodes.iter().any(|node| node.rotation.is_some())
             || !self.linkages.is_empty()
+            || self.pile.is_some()
             || self.islands.iter().any(|island| island.contacts.len() > 1)
             || self.contacts.iter().any(|contact| contact.points > 1)
             || !self.contacts.iter().all(Contact::is_plain_cone)
@@ -395,28 +500,25 @@ impl System {
 }
 
 /// Nodes that touch surfaces of one body share an island with it, and so do nodes that are tied to one another; all
-/// others have one of their own.
-fn islands(nodes: usize, surfaces: &[Surface], contacts: &[Contact], ties: &Ties) -> Vec<Island> {
-    // The smallest node that a node is known to be together with.
-    let mut leaders: Vec<usize> = (0..nodes).collect();
-    let find = |leaders: &mut [usize], mut node: usize| {
-        while leaders[node] != node {
-            leaders[node] = leaders[leaders[node]];
-            node = leaders[node];
-        }
-        node
-    };
-    let on_bodies = contacts
-        .iter()
-        .filter_map(|pair| surfaces[pair.sides.surface].body.map(|body| (pair.sides.node, body)));
-    for (node, other) in on_bodies.chain(ties.pairs()) {
-        let (one, other) = (find(&mut leaders, node), find(&mut leaders, other));
-        leaders[one.max(other)] = one.min(other);
+/// others have one of their own. All that groups may touch is in one, which is split anew in every substep.
+fn islands(
+    nodes: usize,
+    surfaces: &[Surface],
+    contacts: &[Contact],
+    ties: &Ties,
+    pile: Option<&Pile>,
+) -> Vec<Island> {
+    let mut together = Together::new(nodes);
+    let pairs = || contacts.iter().filter(|contact| contact.group().is_none()).map(Contact::sides);
+    let on_bodies = pairs().filter_map(|sides| surfaces[sides.surface].body.map(|body| (sides.node, body)));
+    let piled = pile.into_iter().flat_map(|pile| pile.bodies(surfaces).map(|body| (pile.first(), body)));
+    for (node, other) in on_bodies.chain(ties.pairs()).chain(piled) {
+        together.join(node, other);
     }
     let mut islands: Vec<Island> = Vec::new();
     let mut places = vec![0; nodes];
     for node in 0..nodes {
-        let leader = find(&mut leaders, node);
+        let leader = together.leader(node);
         if leader == node {
             places[node] = islands.len();
             islands.push(Island::empty());
@@ -424,8 +526,11 @@ fn islands(nodes: usize, surfaces: &[Surface], contacts: &[Contact], ties: &Ties
         places[node] = places[leader];
         islands[places[node]].nodes.push(node);
     }
-    for (index, pair) in contacts.iter().enumerate() {
-        let island = &mut islands[places[pair.sides.node]];
+    if let Some(pile) = pile {
+        islands[places[pile.first()]].is_pile = true;
+    }
+    for (index, pair) in contacts.iter().enumerate().filter(|(_, contact)| contact.group().is_none()) {
+        let island = &mut islands[places[pair.sides().node]];
         match pair.response {
             Response::Hard => {
                 island.contacts.push(index);

@@ -1,8 +1,8 @@
 //! From the validated model to the engine's system and initial state.
 
 use super::{
-    Anchor, Coupling, Frame, Friction, Joint, Latency, Model, Motion, Motor, NodeShape, Other, Profile,
-    Rotation, Scheme, Solver, Surface, SurfaceShape, TriangleMesh,
+    Anchor, Between, Coupling, Frame, Friction, Joint, Latency, Model, Motion, Motor, NodeShape, Other,
+    Profile, Rotation, Scheme, Solver, Surface, SurfaceShape, TriangleMesh,
 };
 use crate::engine::geometry::polyhedron::Polyhedron;
 use crate::engine::geometry::solids::{Ball, Capsule, Cuboid, Cylinder};
@@ -76,12 +76,16 @@ impl Model {
             .iter()
             .map(|contact| {
                 let friction = friction_law(contact.friction);
-                let surface = match contact.other {
+                let (node, other) = match &contact.between {
+                    Between::Pair { node, other } => (*node, *other),
+                    Between::Group(group) => return engine::Contact::of_group(group.clone(), friction),
+                };
+                let surface = match other {
                     Other::Surface(surface) => surface,
                     Other::Node(node) => solids[node].expect("validated: the node is solid"),
                 };
                 let pair = engine::Contact::new(
-                    (contact.node, &nodes[contact.node].shape),
+                    (node, &nodes[node].shape),
                     (surface, &surfaces[surface]),
                     friction,
                     contact.normal_stiffness,
@@ -155,6 +159,7 @@ impl Model {
                 Vector3::zeros();
                 if system.needs_solver() { system.points_of_contacts() } else { 0 }
             ],
+            points: Vec::new(),
             step: StepRecord::none(),
         }
     }
@@ -239,7 +244,7 @@ impl Model {
     ) -> Vec<Option<usize>> {
         let mut places = vec![None; nodes.len()];
         for contact in &self.contacts {
-            let Other::Node(node) = contact.other else { continue };
+            let Between::Pair { other: Other::Node(node), .. } = contact.between else { continue };
             let (None, Some(shape)) = (places[node], nodes[node].shape.as_surface()) else { continue };
             places[node] = Some(surfaces.len());
             surfaces.push(engine::Surface { shape, body: Some(node) });

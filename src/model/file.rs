@@ -6,7 +6,7 @@
 
 use super::Model;
 use super::diagnostics::{ModelFileError, Problem};
-use super::{structure, validate};
+use super::{copies, structure, validate};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema, json_schema};
@@ -89,6 +89,12 @@ fn items_above_zero(schema: &mut Schema) {
     }
 }
 
+fn items_from_one(schema: &mut Schema) {
+    if let Some(items) = schema.get_mut("items") {
+        items["minimum"] = 1.into();
+    }
+}
+
 fn read_text(path: &Path) -> Result<String, Problem> {
     let cannot_read = |error| Problem::of_file(format!("cannot read the model file: {error}"));
     let mut bytes = Vec::new();
@@ -121,10 +127,12 @@ fn parse_file(source: &str) -> Result<ModelFile, Vec<Problem>> {
     if !problems.is_empty() {
         return Err(problems);
     }
-    ModelFile::deserialize(toml::Deserializer::from(table)).map_err(|error| {
+    let mut file = ModelFile::deserialize(toml::Deserializer::from(table)).map_err(|error| {
         let message = error.message();
         vec![error.span().map_or_else(|| Problem::of_file(message), |span| Problem::at(span, message))]
-    })
+    })?;
+    copies::expand(&mut file)?;
+    Ok(file)
 }
 
 /// Model file of contact-fmu: TOML, SI units.
@@ -166,6 +174,9 @@ pub(super) struct ModelSection {
     /// String on one line, default empty: what the model shows.
     #[schemars(with = "Option<String>")]
     pub description: Option<Spanned<String>>,
+    /// Names, default all: variables that the FMU shows; "*" stands for any characters, as in "ball_1.*". What a master must set, [engine] and gravity are always shown.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub outputs: Option<Spanned<Vec<Spanned<String>>>>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -291,7 +302,7 @@ pub(super) enum SolverName {
     Newton,
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NodeEntry {
     /// String, required: letters, digits and _, unique among nodes, surfaces, contacts, springs and joints.
@@ -339,6 +350,23 @@ pub(super) struct NodeEntry {
     /// Table with stiffness, damping and master_mass, required for coupling "compliant" and for it only: spring and damper between the mass that touches and the master's.
     #[schemars(with = "Option<ComplianceEntry>")]
     pub compliance: Option<Spanned<ComplianceEntry>>,
+    /// Table with count, spacing and scatter, default one node: copies on a grid, called name_1, name_2 and so on.
+    #[schemars(with = "Option<CopiesEntry>")]
+    pub copies: Option<Spanned<CopiesEntry>>,
+}
+
+#[derive(Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CopiesEntry {
+    /// Three whole numbers from 1 up, required: copies along x, y and z.
+    #[schemars(transform = items_from_one)]
+    pub count: [u32; 3],
+    /// Three numbers in m, required: distance of neighbours along x, y and z.
+    pub spacing: [f64; 3],
+    /// Number from 0 up in m, default 0.0: places are off the grid by up to this along each axis, always the same.
+    #[serde(default)]
+    #[schemars(range(min = 0.0))]
+    pub scatter: f64,
 }
 
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Eq)]
@@ -392,7 +420,7 @@ pub(super) struct ComplianceEntry {
     pub master_mass: f64,
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) enum NodeShapeEntry {
     /// A sphere around the position.
@@ -590,10 +618,10 @@ pub(super) enum MotionName {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ContactEntry {
-    /// String, default the two names joined by _: letters, digits and _, unique among nodes, surfaces, contacts, springs and joints.
+    /// String, default the two names joined by _: letters, digits and _, unique among nodes, surfaces, contacts, springs and joints. With "*" in `between` it makes the contacts one group with one set of variables, of which only what is near costs time.
     #[schemars(with = "Option<String>")]
     pub name: Option<Spanned<String>>,
-    /// Two names, required: a node and a surface, or two nodes; "*" stands for every node and every surface that the other side can touch.
+    /// Two names, required: a node and a surface, or two nodes; "*" stands for every node and every surface that the other side can touch, "ball_*" for those whose names begin so. The entry with more exact names decides.
     #[schemars(with = "[String; 2]")]
     pub between: Spanned<[Spanned<String>; 2]>,
     /// Number from 0 to 1, default 0.0: Newton coefficient of restitution.

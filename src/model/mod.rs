@@ -5,10 +5,13 @@
 
 mod assemble;
 #[cfg(feature = "cli")]
+pub mod copies;
+#[cfg(feature = "cli")]
 pub mod diagnostics;
 #[cfg(feature = "cli")]
 pub mod file;
 pub mod packed;
+pub mod pattern;
 #[cfg(feature = "cli")]
 pub mod shape_file;
 #[cfg(feature = "cli")]
@@ -17,7 +20,7 @@ mod structure;
 pub mod validate;
 
 pub use crate::engine::law::continuous::{Compliance, ContinuousLaw};
-pub use crate::engine::{Drive, JointFriction, JointKind, Kinetic, Latency, Link, Profile};
+pub use crate::engine::{Drive, Group, JointFriction, JointKind, Kinetic, Latency, Link, Members, Profile};
 
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +31,8 @@ pub struct Model {
     pub name: String,
     /// One line for the reader.
     pub description: String,
+    /// Patterns of the names of variables that the FMU shows; none for all.
+    pub outputs: Option<Vec<String>>,
     /// Default experiment.
     pub experiment: Experiment,
     /// Time stepping and solver.
@@ -36,7 +41,7 @@ pub struct Model {
     pub nodes: Vec<Node>,
     /// Surfaces, in file order.
     pub surfaces: Vec<Surface>,
-    /// Contacts, in file order, wildcards expanded.
+    /// Contacts, in file order, wildcards expanded but for those of groups.
     pub contacts: Vec<Contact>,
     /// Springs, in file order.
     pub springs: Vec<Spring>,
@@ -61,6 +66,16 @@ impl Model {
         match other {
             Other::Surface(surface) => &self.surfaces[surface].name,
             Other::Node(node) => &self.nodes[node].name,
+        }
+    }
+
+    /// What may touch, in words: `between ball and floor`.
+    pub fn between_text(&self, contact: &Contact) -> String {
+        match &contact.between {
+            Between::Pair { node, other } => {
+                format!("between {} and {}", self.nodes[*node].name, self.name_of(*other))
+            }
+            Between::Group(_) => format!("in group {}", contact.name),
         }
     }
 
@@ -322,15 +337,27 @@ pub enum Other {
     Node(usize),
 }
 
-/// A contact between a node and a surface, or between two nodes.
+/// What may touch in a contact.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Between {
+    /// A node and a surface, or two nodes.
+    Pair {
+        /// Index of the node.
+        node: usize,
+        /// What it may touch.
+        other: Other,
+    },
+    /// Any two of many.
+    Group(Group),
+}
+
+/// A contact between a node and a surface, between two nodes, or between any two of many.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contact {
     /// Name, unique among nodes, surfaces, contacts, springs and joints.
     pub name: String,
-    /// Index of the node.
-    pub node: usize,
-    /// What it may touch.
-    pub other: Other,
+    /// What may touch.
+    pub between: Between,
     /// Coefficient of restitution, 0..1: Newton's, or that of the law of a continuous contact.
     pub restitution: f64,
     /// Friction coefficient, 0 for none.

@@ -3,7 +3,9 @@
 mod compliance;
 mod contact;
 mod coupling;
+mod group;
 mod joint;
+mod output;
 mod shape;
 mod spring;
 mod tie;
@@ -28,8 +30,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
-
-const WILDCARD: &str = "*";
 
 /// Names of FMU variables, and of the fixed frame.
 const RESERVED_NAMES: [&str; 4] = ["engine", "gravity", "time", "ground"];
@@ -65,6 +65,7 @@ pub(super) fn validate(file: &ModelFile, folder: &Path) -> Result<Model, Vec<Pro
     let facets = facets(&polyhedra(&meshes));
     let model = Model {
         name: validator.model_name(&file.model.name),
+        outputs: validator.outputs(file.model.outputs.as_ref()),
         description: validator.description(file.model.description.as_ref()),
         experiment: Experiment { stop: file.experiment.stop, step: file.experiment.step },
         engine: validator.engine(file),
@@ -79,6 +80,7 @@ pub(super) fn validate(file: &ModelFile, folder: &Path) -> Result<Model, Vec<Pro
         validator.problems.push(Problem::of_file("the model has no node").hint("add a [[node]]"));
     }
     validator.solver_fits(file, &model);
+    validator.outputs_exist(file, &model);
     validator.joints_can_start(file, &model);
     validator.intervals_are_long_enough(&model);
     if !model.engine.allow_initial_penetration {
@@ -107,13 +109,6 @@ struct Validator<'a> {
 enum Named {
     Node(usize),
     Surface(usize),
-}
-
-/// One side of a contact.
-#[derive(Clone, Copy)]
-enum Side {
-    Any,
-    One(Named),
 }
 
 impl<'a> Validator<'a> {

@@ -2,8 +2,8 @@
 
 use crate::description::write::GENERATION_TOOL;
 use crate::model::{
-    Anchor, Contact, ContinuousLaw, Coupling, Drive, Engine, JointKind, Latency, Model, Motion, NodeShape,
-    Scheme, SurfaceShape,
+    Anchor, Between, Contact, ContinuousLaw, Coupling, Drive, Engine, JointKind, Latency, Members, Model,
+    Motion, NodeShape, Scheme, SurfaceShape,
 };
 use crate::variables::{Causality, Kind, Variability, Variable};
 use quick_xml::escape::escape;
@@ -208,10 +208,14 @@ fn surfaces(model: &Model) -> String {
 
 fn contacts(model: &Model) -> String {
     let rows = model.contacts.iter().map(|contact| {
+        let [node, surface] = match &contact.between {
+            Between::Pair { node, other } => [code(&model.nodes[*node].name), code(model.name_of(*other))],
+            Between::Group(group) => group.sides.each_ref().map(members),
+        };
         [
             code(&contact.name),
-            code(&model.nodes[contact.node].name),
-            code(model.name_of(contact.other)),
+            node,
+            surface,
             response(contact),
             match contact.mu {
                 mu if mu <= 0.0 => "none".to_owned(),
@@ -221,6 +225,16 @@ fn contacts(model: &Model) -> String {
         ]
     });
     section("Contacts", ["Name", "Node", "Surface", "Restitution", "Friction"], rows)
+}
+
+fn members(side: &Members) -> String {
+    let count = |count: usize, what: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {what}")),
+        _ => Some(format!("{count} {what}s")),
+    };
+    let counts = [count(side.nodes.len(), "node"), count(side.surfaces.len(), "surface")];
+    counts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn springs(model: &Model) -> String {

@@ -58,11 +58,13 @@ pub fn touching(
     let (mut points, mut forces) = (Vec::new(), Vec::new());
     let contacts: Vec<Outputs> =
         (0..system.contacts.len()).map(|contact| Outputs::new(contact, columns)).collect();
+    // Outputs of a group are sums over all of its pairs, which are nowhere to be drawn.
+    let is_pair = |contact: usize| system.contacts[contact].group().is_none();
     let mut poses = Vec::new();
     for sample in 0..recording.times.len() {
         let pressed = contacts.iter().enumerate().filter_map(|(contact, outputs)| {
             let [normal, friction @ ..] = outputs.values(recording, sample);
-            (normal > 0.0).then_some((contact, normal, Vector3::from(friction)))
+            (normal > 0.0 && is_pair(contact)).then_some((contact, normal, Vector3::from(friction)))
         });
         poses.clear();
         for (contact, normal_force, friction) in pressed {
@@ -139,7 +141,8 @@ fn touching_points(
     poses: &[Pose<f64>],
 ) -> Vec<(Vector3<f64>, Vector3<f64>)> {
     let pair = &system.contacts[contact];
-    let (node, carried) = (pair.sides.node, &system.surfaces[pair.sides.surface]);
+    let sides = pair.sides();
+    let (node, carried) = (sides.node, &system.surfaces[sides.surface]);
     let surface = carried.shape.place(carried.body.map(|body| &poses[body]));
     let (shape, details, pose) = (&system.nodes[node].shape, &system.details, &poses[node]);
     let margin = SAME_GAP * shape.extent(&details.points);

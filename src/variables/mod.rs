@@ -11,7 +11,8 @@ pub use input_derivatives::{clear_input_derivatives, set_input_derivative};
 pub use units::{BaseUnit, Unit};
 
 use crate::engine::{CouplingMode, Response, State, System};
-use crate::model::{Anchor, Drive, Joint, JointKind, Model, Motor, Profile};
+use crate::model::pattern::fits;
+use crate::model::{Anchor, Between, Contact, Drive, Joint, JointKind, Model, Motor, Profile};
 use access::UNKNOWN_LATENCY;
 
 /// One scalar variable.
@@ -170,6 +171,39 @@ pub enum Slot {
 }
 
 impl Slot {
+    /// Whether a model cannot be used without it: what a master must set and the forces that it must apply; also the few
+    /// variables of every model.
+    pub fn is_always_shown(self) -> bool {
+        use Slot as S;
+        matches!(
+            self,
+            S::GivenPosition { .. }
+                | S::GivenVelocity { .. }
+                | S::GivenOrientation { .. }
+                | S::GivenAngularVelocity { .. }
+                | S::AppliedForce { .. }
+                | S::AppliedTorque { .. }
+                | S::CouplingForce { .. }
+                | S::CouplingTorque { .. }
+                | S::JointDrive { .. }
+                | S::Time
+                | S::Gravity { .. }
+                | S::EngineStep
+                | S::EngineSample
+                | S::Iterations
+                | S::Residual
+                | S::Penetration
+                | S::Substeps
+                | S::KineticEnergy
+                | S::PotentialEnergy
+                | S::Energy
+                | S::Dissipated
+                | S::DissipatedByImpact
+                | S::DissipatedByFriction
+                | S::DissipatedByDamping
+        )
+    }
+
     /// Whether it is a force for the master to hold over the step that comes.
     pub fn is_force_for_master(self) -> bool {
         matches!(self, Slot::CouplingForce { .. } | Slot::CouplingTorque { .. })
@@ -206,7 +240,13 @@ impl std::fmt::Display for Range {
 /// The variable table of a model.
 pub fn table(model: &Model) -> Vec<Variable> {
     let (system, state) = model.assemble();
-    let mut rows = Rows { variables: Vec::new(), system: &system, state: &state, islands: islands(&system) };
+    let mut rows = Rows {
+        variables: Vec::new(),
+        system: &system,
+        state: &state,
+        islands: islands(&system),
+        shown: model.outputs.as_deref(),
+    };
     rows.push("time", "Simulation time", Slot::Time, Kind::Real(Unit::Second), Role::Independent);
     for (index, node) in model.nodes.iter().enumerate() {
         rows.node(index, &node.name);
@@ -215,9 +255,7 @@ pub fn table(model: &Model) -> Vec<Variable> {
         rows.surface(index, name);
     }
     for (index, contact) in model.contacts.iter().enumerate() {
-        let node = &model.nodes[contact.node].name;
-        let surface = model.name_of(contact.other);
-        rows.contact(index, contact.node, &contact.name, node, surface);
+        rows.contact(index, contact, model);
     }
     for (index, spring) in model.springs.iter().enumerate() {
         rows.spring(index, &spring.name, &ends_text(model, spring.ends));
@@ -267,6 +305,8 @@ struct Rows<'a> {
     state: &'a State<f64>,
     /// Island of every node.
     islands: Vec<usize>,
+    /// Patterns of the names that are shown; none for all.
+    shown: Option<&'a [String]>,
 }
 
 impl Rows<'_> {
@@ -525,13 +565,23 @@ impl Rows<'_> {
         }
     }
 
-    fn contact(&mut self, contact: usize, node_index: usize, name: &str, node: &str, surface: &str) {
-        let pair = format!("between {node} and {surface}");
-        let own = Dependence::Island(self.islands[node_index]);
+    fn contact(&mut self, contact: usize, entry: &Contact, model: &Model) {
+        let pair = model.between_text(entry);
+        let name = entry.name.as_str();
+        // Of a group, what its variables mean beyond those of a pair.
+        let (node, [least, sum, largest], on) = match &entry.between {
+            Between::Pair { node, .. } => (*node, [""; 3], format!(" on {}", model.nodes[*node].name)),
+            Between::Group(group) => {
+                let node = group.sides.iter().flat_map(|side| &side.nodes).next();
+                let notes = [", of the nearest pair", ", sum of all pairs", ", of the fastest pair"];
+                (*node.expect("a group has nodes"), notes, String::new())
+            }
+        };
+        let own = Dependence::Island(self.islands[node]);
         self.real(
             name,
             "gap",
-            format!("Distance {pair}, negative when they overlap"),
+            format!("Distance {pair}{least}, negative when they overlap"),
             Slot::ContactGap { contact },
             Unit::Meter,
             Role::Continuous(own),
@@ -539,14 +589,14 @@ impl Rows<'_> {
         self.real(
             name,
             "f_n",
-            format!("Normal force {pair}, mean over the step"),
+            format!("Normal force {pair}{sum}, mean over the step"),
             Slot::ContactNormalForce { contact },
             Unit::Newton,
             Role::PerStep(own),
         );
         self.vector(
             &format!("{name}.f_t"),
-            &format!("Friction force {pair} on {node}, mean over the step"),
+            &format!("Friction force {pair}{on}{sum}, mean over the step"),
             |axis| Slot::ContactTangentialForce { contact, axis },
             Unit::Newton,
             || Role::PerStep(own),
@@ -554,7 +604,7 @@ impl Rows<'_> {
         self.real(
             name,
             "impulse",
-            format!("Normal impulse {pair} over the step"),
+            format!("Normal impulse {pair}{sum} over the step"),
             Slot::ContactImpulse { contact },
             Unit::NewtonSecond,
             Role::PerStep(own),
@@ -562,7 +612,7 @@ impl Rows<'_> {
         self.real(
             name,
             "slip",
-            format!("Sliding speed {pair} while they touch, else 0"),
+            format!("Sliding speed {pair}{largest} while they touch, else 0"),
             Slot::ContactSlip { contact },
             Unit::MeterPerSecond,
             Role::PerStep(own),
@@ -832,10 +882,15 @@ impl Rows<'_> {
             Role::Tunable(range) => (C::Parameter, V::Tunable, Some(Initial::Exact), range, nothing),
             Role::Fixed(range) => (C::Parameter, V::Fixed, Some(Initial::Exact), range, nothing),
         };
+        let name = name.into();
+        let is_shown = |patterns: &[String]| patterns.iter().any(|pattern| fits(pattern, &name));
+        if !self.shown.is_none_or(is_shown) && !slot.is_always_shown() {
+            return;
+        }
         let has_start = causality == C::Input || initial == Some(Initial::Exact);
         let start = has_start.then(|| get_real(slot, self.system, self.state));
         self.variables.push(Variable {
-            name: name.into(),
+            name,
             description: description.into(),
             slot,
             kind,

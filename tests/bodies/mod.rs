@@ -8,10 +8,11 @@ use contact_fmu::engine::geometry::solids::Cuboid;
 use contact_fmu::engine::law::continuous::Compliance;
 use contact_fmu::engine::{
     Anchor, Compression, Contact, ContactMemory, ContactRecord, Coupling, CouplingMode, CouplingState,
-    Details, Drive, Dual, Facets, FrictionLaw, Input, Inputs, Joint, JointEnd, JointFriction, JointKind,
-    JointState, Kinetic, Latency, Motion, Motor, Node, NodeShape, NodeState, Orientation, Parameters, Past,
-    Profile, Quality, RotationState, Scalar, Scheme, Settings, Solid, SolverChoice, SolverSettings, Spring,
-    State, StepRecord, Surface, SurfaceShape, System, Ties, Trend, Workspace, advance,
+    Details, Drive, Dual, Facets, FrictionLaw, Group, Input, Inputs, Joint, JointEnd, JointFriction,
+    JointKind, JointState, Kinetic, Latency, Members, Motion, Motor, Node, NodeShape, NodeState, Orientation,
+    Parameters, Past, Profile, Quality, RotationState, Scalar, Scheme, Settings, Solid, SolverChoice,
+    SolverSettings, Spring, State, StepRecord, Surface, SurfaceShape, System, Ties, Trend, Workspace,
+    advance,
 };
 use nalgebra::{Rotation3, Vector3};
 
@@ -81,6 +82,7 @@ impl Scene {
                 joints: Vec::new(),
                 drives: Vec::new(),
                 guesses: Vec::new(),
+                points: Vec::new(),
                 step: StepRecord::none(),
             },
         }
@@ -315,6 +317,17 @@ impl Scene {
     /// Adds a contact and returns its index.
     pub fn contact(&mut self, node: usize, surface: usize, restitution: f64, mu: f64) -> usize {
         self.contact_with(node, surface, restitution, mu, FrictionLaw::Cone)
+    }
+
+    /// Adds a group in which each of `nodes` may touch each other one and each of `surfaces`, and returns its index.
+    pub fn group(&mut self, nodes: &[usize], surfaces: &[usize], restitution: f64, mu: f64) -> usize {
+        let all = Members { nodes: nodes.to_vec(), surfaces: surfaces.to_vec() };
+        let group = Group { sides: [all.clone(), all], rank: 0 };
+        self.contacts.push(Contact::of_group(group, FrictionLaw::Cone));
+        self.state.parameters.restitution.push(restitution);
+        self.state.parameters.mu.push(mu);
+        self.state.contacts.push(ContactRecord::open());
+        self.contacts.len() - 1
     }
 
     /// The same with another friction law.

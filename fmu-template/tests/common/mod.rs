@@ -3,8 +3,8 @@
 #![allow(dead_code, missing_docs, reason = "each test file uses a part of it")]
 
 use contact_fmu::model::{
-    Contact, Coupling, Engine, Experiment, Frame, Friction, Kinetic, Latency, Link, Model, Motion, Node,
-    NodeShape, Other, Rotation, Scheme, Solver, Surface, SurfaceShape, packed,
+    Between, Contact, Coupling, Engine, Experiment, Frame, Friction, Kinetic, Latency, Link, Model, Motion,
+    Node, NodeShape, Other, Rotation, Scheme, Solver, Surface, SurfaceShape, packed,
 };
 use contact_fmu::variables::{self, Kind, Variable};
 pub use contact_fmu_runtime::abi::fmi2Status::{self, *};
@@ -22,6 +22,7 @@ pub fn bouncing_ball() -> Model {
     Model {
         name: "bouncing_ball".to_owned(),
         description: String::new(),
+        outputs: None,
         experiment: Experiment { stop: 5.0, step: 1e-3 },
         engine: Engine {
             step: 1e-3,
@@ -54,8 +55,7 @@ pub fn bouncing_ball() -> Model {
         }],
         contacts: vec![Contact {
             name: "ball_floor".to_owned(),
-            node: 0,
-            other: Other::Surface(0),
+            between: Between::Pair { node: 0, other: Other::Surface(0) },
             restitution: 0.8,
             mu: 0.3,
             friction: Friction::Cone,
@@ -153,7 +153,8 @@ pub fn all_couplings() -> Model {
         .into_iter()
         .map(|(node, surface)| {
             let name = format!("{}_{}", model.nodes[node].name, model.surfaces[surface].name);
-            Contact { name, node, other: Other::Surface(surface), ..contact.clone() }
+            let between = Between::Pair { node, other: Other::Surface(surface) };
+            Contact { name, between, ..contact.clone() }
         })
         .collect();
     model

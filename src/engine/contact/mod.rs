@@ -10,13 +10,14 @@ pub use jacobian::Jacobian;
 
 use super::geometry::solids::Feature;
 use super::geometry::{
-    NodeShape, Placed, Plane, Pose, Proximity, SurfaceShape, features, gap_of_features, is_flat, proximity,
-    sphere_plane,
+    Meeting, NodeShape, Placed, Plane, Pose, Proximity, SurfaceShape, features, gap_of_features, is_flat,
+    proximity, sphere_plane,
 };
+use super::pile::nearest_pair;
 use super::rotation::{Orientation, spin};
 use super::scalar::{Scalar, length};
 use super::state::{ContactMode, State};
-use super::system::{MOST_PLACES, Sides, System};
+use super::system::{Between, MOST_PLACES, Sides, System};
 use nalgebra::Vector3;
 
 /// A contact pair at the present position and velocity.
@@ -104,7 +105,7 @@ impl<S: Scalar> Touch<S> {
     // In place: a copy would cost as much as the look.
     #[inline]
     pub fn look(&mut self, system: &System, state: &State<S>, contact: usize, point: usize) {
-        let sides = system.contacts[contact].sides;
+        let sides = system.contacts[contact].sides();
         self.held = state.contacts[contact].mode != ContactMode::Open;
         self.place = system.first_points[contact] + point % MOST_PLACES;
         self.look_at(system, state, contact, sides, point);
@@ -120,6 +121,11 @@ impl<S: Scalar> Touch<S> {
         self.rotation = system.nodes[sides.node].rotation;
         self.settle(system, state);
         self.normal_velocity = self.normal.dot(&self.velocity(state));
+    }
+
+    /// Whether it stays with a body that turns, or lies on a surface that is not flat.
+    pub fn turns_along(&self, system: &System) -> bool {
+        !self.flat || self.carrier.is_some() || system.nodes[self.node].shape.has_points()
     }
 
     /// What may touch.
@@ -315,35 +321,53 @@ pub fn gap_at<S: Scalar>(system: &System, state: &State<S>, sides: Sides, point:
     }
 }
 
-/// Signed distance of a contact pair: of the lowest point where there are several.
+/// Signed distance of a contact: of the lowest point where there are several, of the nearest pair of a group.
 #[inline]
 pub fn gap<S: Scalar>(system: &System, state: &State<S>, contact: usize) -> S {
     let pair = &system.contacts[contact];
-    if pair.by_features {
-        let carrier = system.surfaces[pair.sides.surface].body.map(|body| pose(system, state, body));
-        return distance(system, &pose(system, state, pair.sides.node), carrier.as_ref(), pair.sides);
+    match &pair.between {
+        Between::Group(_) => gap_of_group(system, state, contact),
+        Between::Pair(sides) if pair.by_features => distance_now(system, state, *sides),
+        Between::Pair(sides) => gap_of_points(system, state, *sides, pair.points),
     }
-    let first = gap_at(system, state, pair.sides, 0);
-    match pair.points {
+}
+
+/// A group that nothing can be in is far apart.
+#[inline(never)]
+fn gap_of_group<S: Scalar>(system: &System, state: &State<S>, contact: usize) -> S {
+    nearest_pair(system, state, contact).map_or(S::from(f64::MAX), |(_, gap)| gap)
+}
+
+/// Signed distance of a pair that meets with features, at present.
+pub fn distance_now<S: Scalar>(system: &System, state: &State<S>, sides: Sides) -> S {
+    let carrier = system.surfaces[sides.surface].body.map(|body| pose(system, state, body));
+    distance(system, &pose(system, state, sides.node), carrier.as_ref(), sides)
+}
+
+/// Signed distance of a pair that meets with points, at present: of the lowest one.
+#[inline]
+pub fn gap_of_points<S: Scalar>(system: &System, state: &State<S>, sides: Sides, points: usize) -> S {
+    let first = gap_at(system, state, sides, 0);
+    match points {
         1 => first,
-        points => lowest(system, state, pair.sides, first, points),
+        points => lowest(system, state, sides, first, points),
     }
 }
 
 /// The touching point or feature of a contact pair with the smallest gap among those that overlap.
-pub fn deepest(system: &System, state: &State<f64>, contact: usize) -> Option<usize> {
-    let pair = &system.contacts[contact];
+pub fn deepest(system: &System, state: &State<f64>, sides: Sides) -> Option<usize> {
     let mut best = (0.0, None);
     let mut compare = |point: usize| {
-        let gap = gap_at(system, state, pair.sides, point);
+        let gap = gap_at(system, state, sides, point);
         if gap < best.0 {
             best = (gap, Some(point));
         }
     };
-    if pair.by_features {
-        features_now(system, state, pair.sides, 0.0, &mut |feature| compare(feature as usize));
-    } else {
-        (0..pair.points).for_each(compare);
+    match system.meeting(sides) {
+        Meeting::Points(points) => (0..points).for_each(compare),
+        Meeting::Features(_) => {
+            features_now(system, state, sides, 0.0, &mut |feature| compare(feature as usize));
+        }
     }
     best.1
 }

@@ -242,6 +242,14 @@ pub fn place<S: Scalar>(system: &System, state: &mut State<S>, node: usize, moti
     }
 }
 
+/// Whether a body is pressed in a group.
+fn touches_in_group<S: Scalar>(system: &System, state: &State<S>, node: usize) -> bool {
+    state.points.iter().any(|point| {
+        let sides = (point.node as usize, system.surfaces[point.surface as usize].body);
+        point.mode != ContactMode::Open && (sides.0 == node || sides.1 == Some(node))
+    })
+}
+
 /// Makes forces of what contact has done over the window.
 pub fn end<S: Scalar>(system: &System, state: &mut State<S>, scratch: &[Scratch<S>], duration: f64) {
     for island in system.islands.iter().filter(|island| !island.couplings.is_empty()) {
@@ -254,7 +262,8 @@ pub fn end<S: Scalar>(system: &System, state: &mut State<S>, scratch: &[Scratch<
                     let contact =
                         (!impulse.is_zero()).then(|| effect(system, state, index, start, *substeps));
                     let is_closed = |&contact: &usize| state.contacts[contact].mode != ContactMode::Open;
-                    let resting = island.contacts.iter().chain(&island.continuous).any(is_closed);
+                    let resting = island.contacts.iter().chain(&island.continuous).any(is_closed)
+                        || (island.is_pile && touches_in_group(system, state, node));
                     let end = motion(system, state, node);
                     let told = told(system, state, node, start.ahead + 0.5 * start.span);
                     let outcome = kinetic::Outcome { end, contact, impulse, told, resting };

@@ -9,6 +9,7 @@ pub mod box_box;
 mod box_overlap;
 mod box_parts;
 pub mod box_plane;
+pub mod box_tree;
 pub mod capsule_box;
 pub mod capsule_capsule;
 pub mod capsule_plane;

@@ -82,6 +82,16 @@ impl Solid {
         }
     }
 
+    /// Radius of a ball around its centre that it holds; zero where that takes a search.
+    pub fn half_width(&self) -> f64 {
+        match self {
+            Solid::Ball(Ball { radius }) | Solid::Capsule(Capsule { radius, .. }) => *radius,
+            Solid::Box(cuboid) => cuboid.half.min(),
+            Solid::Cylinder(cylinder) => cylinder.half_axis.norm().min(cylinder.radius),
+            Solid::Disc(_) | Solid::Hull(_) | Solid::Mesh(_) => 0.0,
+        }
+    }
+
     /// Radius of the ball around its centre that holds it.
     pub fn extent(&self) -> f64 {
         match self {

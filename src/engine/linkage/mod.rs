@@ -151,10 +151,11 @@ impl Linkage {
             if !(springs.is_empty() && joints.is_empty()) {
                 island.linkage = Some(linkages.len());
                 let touching = island.contacts.iter().flat_map(|&contact| {
-                    let sides = contacts[contact].sides;
+                    let sides = contacts[contact].sides();
                     surfaces[sides.surface].body.into_iter().chain([sides.node])
                 });
-                let touching = touching.collect();
+                let touching =
+                    if island.is_pile { island.nodes.iter().copied().collect() } else { touching.collect() };
                 linkages.push(Linkage::new(island, springs, joints, nodes, &touching, ties));
             }
         }

@@ -19,6 +19,10 @@ const ROUNDS: usize = 4;
 const CLOSED_PART: f64 = 0.1;
 /// Gaps that displacements may close, as a part of the distance from the centre.
 const NEARBY: f64 = 1e-3;
+/// Depth in a pile that is left alone, as a part of the distance that a body falls within a step.
+const SHALLOW: f64 = 0.01;
+/// Displacements in a pile are not larger than this times the deepest penetration.
+const NEXT: f64 = 4.0;
 /// Largest tolerance of a displacement.
 const ROUGHEST: f64 = 1e-2;
 
@@ -93,11 +97,38 @@ pub fn lift_out<S: Solvable>(step: &mut IslandStep<'_, S>) {
     if step.workspace.active.is_empty() {
         return;
     }
+    if !step.island.pairs.is_empty() && !add_next(step) {
+        return;
+    }
     lift(step);
     // What closes joints to first order only.
     if step.is_jointed() {
         linked::close_joints(step);
     }
+}
+
+/// Makes active too what a body would be lifted into: in a pile there is always something beside it. Returns whether any
+/// is deep enough to be lifted out.
+fn add_next<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
+    let mut deepest = 0.0_f64;
+    let mut is_deep = false;
+    for touch in &step.workspace.touches {
+        let depth = -touch.gap.value();
+        is_deep |= depth > SHALLOW * step.settling_distance(touch) + step.touching_distance(touch);
+        deepest = deepest.max(depth);
+    }
+    if !is_deep {
+        return false;
+    }
+    step.workspace.active.clear();
+    step.workspace.unknowns.clear();
+    for index in 0..step.workspace.touches.len() {
+        if step.workspace.touches[index].gap.value() < NEXT * deepest {
+            step.workspace.active.push(index);
+            step.workspace.unknowns.extend([S::zero(); 3]);
+        }
+    }
+    true
 }
 
 /// Whether pressed contacts are on their surfaces and the others not inside.

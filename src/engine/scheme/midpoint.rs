@@ -11,7 +11,9 @@
 //! Impacts are captured as in [`super::moreau_jean`].
 
 use super::flight::{Flight, Turning};
-use super::{IslandStep, Rebound, correction, friction, joint_friction, linked, record_impulse, record_mode};
+use super::{
+    IslandStep, Rebound, correction, friction, joint_friction, linked, record_impulse, record_mode_of,
+};
 use crate::engine::contact::{Bodies, Jacobian, Touch, assemble, near, pose, scales};
 use crate::engine::elementary::hypot;
 use crate::engine::geometry::{Pose, Proximity};
@@ -639,7 +641,7 @@ fn accept<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
         record_impulse(step.state, &touch, &impulse, &mean);
         if impulse.mode != ContactMode::Open && end[0].value() <= step.unresolved_speed(&touch) {
             let slip = length(&Vector3::new(S::zero(), end[1], end[2]));
-            record_mode(&mut step.state.contacts[touch.contact], impulse.mode, slip);
+            record_mode_of(step.system, step.state, &touch, impulse.mode, slip);
         }
     }
     if !step.state.memories.is_empty() {

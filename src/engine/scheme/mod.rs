@@ -8,6 +8,7 @@
 //! point stays with a body that turns, impulses act on it midway and velocities are those at the end, which makes
 //! pivoting of order 2. [`midpoint`] has intervals of its own, and [`end_point`] a free motion of its own.
 
+mod catch;
 pub mod continuous;
 pub mod correction;
 pub mod end_point;
@@ -28,10 +29,11 @@ use super::contact::{
 };
 use super::coupling::{self, CouplingMode};
 use super::elementary::hypot;
-use super::geometry::{NodeShape, Pose};
+use super::geometry::{Meeting, NodeShape, Pose};
 use super::law::bounded::turn;
 use super::law::newton_impact::Bounce;
 use super::law::{coulomb_cone, newton_impact};
+use super::pile::gap_of_pair;
 use super::problem::mixed::Friction;
 use super::rotation::{FreeRotation, Orientation, spin};
 use super::scalar::{Scalar, length};
@@ -168,7 +170,13 @@ impl<S: Solvable> IslandStep<'_, S> {
         match settings.scheme {
             Scheme::Midpoint { sweeps } => midpoint::run(self, sweeps, dt),
             Scheme::MoreauJean if settings.time_of_impact && !self.island.iterates => {
-                time_of_impact::run(self, dt)
+                if self.island.pairs.len() > time_of_impact::MOST_PAIRS {
+                    let captured = &mut self.workspace.captured_pairs;
+                    *captured = (*captured).max(self.island.pairs.len());
+                    moreau_jean::capture(self, dt, true)
+                } else {
+                    time_of_impact::run(self, dt)
+                }
             }
             Scheme::MoreauJean => moreau_jean::run(self, dt),
             Scheme::Multistep { .. } | Scheme::Hht { .. } => {
@@ -207,7 +215,43 @@ impl<S: Solvable> IslandStep<'_, S> {
             }
             self.state.contacts[contact].open_up();
         }
+        if !self.island.pairs.is_empty() {
+            seen = self.look_at_pairs(seen);
+        }
         self.workspace.touches.truncate(seen);
+    }
+
+    /// Looks at the pairs of groups, from the place `seen` on. Returns how many touching points are seen then.
+    #[inline(never)]
+    fn look_at_pairs(&mut self, mut seen: usize) -> usize {
+        for pair in &self.island.pairs {
+            let reach = self.reach(pair.sides);
+            let Workspace { touches, memory, .. } = &mut *self.workspace;
+            let (system, state) = (self.system, &mut *self.state);
+            memory.open_up(state, pair.number);
+            let first = seen;
+            let mut look = |state: &State<S>, point: usize| {
+                if seen == touches.len() {
+                    touches.push(Touch::blank());
+                }
+                touches[seen].look_at(system, state, pair.contact, pair.sides, point);
+                seen += 1;
+            };
+            match system.meeting(pair.sides) {
+                Meeting::Points(points) => (0..points).for_each(|point| look(state, point)),
+                Meeting::Features(_) => {
+                    features_now(system, state, pair.sides, reach, &mut |feature| {
+                        look(state, feature as usize);
+                    });
+                }
+            }
+            for touch in &mut touches[first..seen] {
+                let place = memory.place(state, pair, touch.point);
+                touch.held = state.points[place].held;
+                touch.place = system.pair_points + place;
+            }
+        }
+        seen
     }
 
     /// Looks at those features of a contact that may touch within the substep, from the place `seen` on. Returns how many
@@ -215,7 +259,7 @@ impl<S: Solvable> IslandStep<'_, S> {
     // Not inlined: steps without such contacts stay short.
     #[inline(never)]
     fn look_for_features(&mut self, contact: usize, mut seen: usize) -> usize {
-        let sides = self.system.contacts[contact].sides;
+        let sides = self.system.contacts[contact].sides();
         let reach = self.reach(sides);
         let Workspace { touches, .. } = &mut *self.workspace;
         let (system, state) = (self.system, &*self.state);
@@ -275,9 +319,16 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// then contacts do not rebound, for which there is one, and the residual tells.
     #[inline]
     fn propose_impact(&mut self, dt: S) {
-        if !self.propose(dt, Rebound::Newton) {
+        if !self.propose(dt, Rebound::Newton) && self.any_rebounds() {
             self.propose(dt, Rebound::None);
         }
+    }
+
+    /// Whether Newton's law makes a contact that acts rebound.
+    #[inline(never)]
+    fn any_rebounds(&self) -> bool {
+        let touches = &self.workspace.touches;
+        self.workspace.active.iter().any(|&index| self.shift(&touches[index], Rebound::Newton).value() != 0.0)
     }
 
     /// Velocities at the end of `dt` such that the active contacts obey their laws. Returns whether they were found.
@@ -505,7 +556,8 @@ impl<S: Solvable> IslandStep<'_, S> {
         for index in 0..self.workspace.active.len() {
             let place = self.workspace.active[index];
             let mut touch = self.workspace.touches[place];
-            if !self.system.contacts[touch.contact].turns_along {
+            // Of a group some pairs do, and some do not.
+            if !self.system.contacts[touch.contact].turns_along || !touch.turns_along(self.system) {
                 continue;
             }
             let node = self.proposed_pose(touch.node, dt);
@@ -725,7 +777,8 @@ impl<S: Solvable> IslandStep<'_, S> {
         joint_friction::guess(self);
     }
 
-    /// Keeps the solution over `dt` for the next guess; what was not solved is no help.
+    /// Keeps the solution over `dt` for the next guess; what was not solved is no help but to the sweeps of a pile, which
+    /// go on from there.
     fn keep_guess(&mut self, dt: S, solved: bool) {
         if !self.system.settings.warm_start || dt.value() <= 0.0 {
             return;
@@ -735,7 +788,10 @@ impl<S: Solvable> IslandStep<'_, S> {
             let points = first..first + self.system.contacts[contact].places();
             self.state.guesses[points].fill(Vector3::zeros());
         }
-        if !solved {
+        for pair in &self.island.pairs {
+            self.workspace.memory.forget(self.system, self.state, pair.number);
+        }
+        if !solved && self.island.pairs.is_empty() {
             return;
         }
         let Workspace { touches, active, columns, scales, unknowns, .. } = &*self.workspace;
@@ -839,7 +895,7 @@ impl<S: Solvable> IslandStep<'_, S> {
             let leaving = self.leaves_with(touch, normal_velocity.value());
             if impulse.mode != ContactMode::Open && !leaving {
                 let slip = length(&(velocity - touch.normal * normal_velocity));
-                record_mode(&mut self.state.contacts[touch.contact], impulse.mode, slip);
+                record_mode_of(self.system, self.state, touch, impulse.mode, slip);
             }
         }
     }
@@ -1013,6 +1069,15 @@ impl<S: Solvable> IslandStep<'_, S> {
         1e-12 * (1.0 + size)
     }
 
+    /// Distance that a body falls within a step: in a pile, what is nearer rests. Otherwise contacts would open and close
+    /// in turn, by the error of the step.
+    #[inline(never)]
+    fn settling_distance(&self, touch: &Touch<S>) -> f64 {
+        let carrier =
+            touch.carrier.map_or(0.0, |carrier| largest(&self.workspace.acceleration[carrier.node]));
+        self.length * self.length * largest(&self.workspace.acceleration[touch.node]).max(carrier)
+    }
+
     /// Records how deep contacts are.
     fn record_penetration(&mut self) {
         for &contact in &self.island.contacts {
@@ -1021,12 +1086,36 @@ impl<S: Solvable> IslandStep<'_, S> {
                 self.state.step.penetration = depth;
             }
         }
+        for pair in &self.island.pairs {
+            let depth = -gap_of_pair(self.system, self.state, pair.sides);
+            if depth.value() > self.state.step.penetration.value() {
+                self.state.step.penetration = depth;
+            }
+        }
+    }
+}
+
+/// Records what a pressed point does.
+#[inline]
+fn record_mode_of<S: Scalar>(
+    system: &System,
+    state: &mut State<S>,
+    touch: &Touch<S>,
+    mode: ContactMode,
+    slip: S,
+) {
+    match system.group_point(touch.place) {
+        None => record_mode(&mut state.contacts[touch.contact], mode, slip),
+        Some(point) => {
+            let point = &mut state.points[point];
+            (point.mode, point.slip) = (mode, slip);
+        }
     }
 }
 
 /// Records what a pressed point does. Of several points of a pair, one that slips decides, and the fastest one.
 #[inline]
-fn record_mode<S: Scalar>(record: &mut ContactRecord<S>, mode: ContactMode, slip: S) {
+pub fn record_mode<S: Scalar>(record: &mut ContactRecord<S>, mode: ContactMode, slip: S) {
     if record.mode != ContactMode::Slip {
         record.mode = mode;
     }

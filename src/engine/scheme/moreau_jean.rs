@@ -1,17 +1,20 @@
 //! Moreau-Jean event capturing: contacts with `gap + gamma h gap_velocity <= 0` act over the whole step, with
-//! Newton's law on the velocity before the step. Impact times are O(h). [Fancello 2012, algorithm 3.1]
+//! Newton's law on the velocity before the step. Impact times are O(h). [Fancello 2012, algorithm 3.1] What would be
+//! passed through within the step acts as well ([`catch`]).
 
-use super::IslandStep;
+use super::{IslandStep, catch};
 use crate::engine::solver::Solvable;
 
 /// Advances the island by `dt`.
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
-    // Positions that a master gives, or that joints hold, carry round-off, and what rests may not fall for it.
-    let rounded = !step.island.couplings.is_empty() || step.is_jointed();
+    // Positions that a master gives, or that joints hold, and gaps between bodies carry round-off, and what rests may not
+    // fall for it.
+    let rounded = !step.island.couplings.is_empty() || step.is_jointed() || step.island.turns_along;
     capture(step, dt, rounded);
 }
 
-fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rounded: bool) {
+/// The same with gaps that are `rounded` or not.
+pub fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rounded: bool) {
     pass(step, dt, rounded);
     // A master that iterates has its own positions.
     if step.system.settings.correction && !step.island.iterates {
@@ -19,12 +22,19 @@ fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rounded: bool) {
     }
 }
 
-/// The same without correction, with gaps that are `rounded` or not.
+/// The same without correction.
 pub fn pass<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rounded: bool) {
     step.look();
     activate(step, dt, rounded);
     step.propose_impact(dt);
-    step.accept(dt);
+    if step.island.turns_along {
+        if catch::passed(step, dt) {
+            step.propose_impact(dt);
+        }
+        catch::accept(step, dt);
+    } else {
+        step.accept(dt);
+    }
     step.record_modes();
     step.record_penetration();
 }
@@ -35,7 +45,10 @@ pub fn activate<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rounded: bool)
     step.workspace.active.clear();
     for index in 0..step.workspace.touches.len() {
         let touch = &step.workspace.touches[index];
-        let rounding = if rounded { step.touching_distance(touch) } else { 0.0 };
+        let mut rounding = if rounded { step.touching_distance(touch) } else { 0.0 };
+        if !step.island.pairs.is_empty() {
+            rounding += step.settling_distance(touch);
+        }
         if touch.gap.value() + look_ahead * touch.normal_velocity.value() <= rounding {
             step.workspace.active.push(index);
         }

@@ -22,6 +22,10 @@ const MAX_EVENTS_TURNING: u32 = 32;
 /// What every further body adds to that: all of them pass an event of one.
 const MORE_EVENTS_TURNING: u32 = 4;
 
+/// Pairs of groups up to which an island is split at impacts. In a pile every impact starts many others; its steps are
+/// captured.
+pub const MOST_PAIRS: usize = 64;
+
 /// Times that the way to an impact is looked at again.
 const MAX_CUTS: u32 = 16;
 /// Two times of impact with a ratio above this are one.
@@ -156,10 +160,13 @@ fn join_features<S: Solvable>(step: &mut IslandStep<'_, S>, closing: bool) {
         }
         let carrier = touch.carrier.map_or(0.0, |carrier| length(&carrier.arm).value());
         let reach = TOGETHER * (length(&touch.arm).value() + carrier);
-        if touch.gap.value() > reach || step.system.contacts[touch.contact].points == 1 {
+        if touch.gap.value() > reach || step.system.touches_at_one_point(touch.contact, touch.sides()) {
             continue;
         }
-        let is_beside = |&place: &usize| step.workspace.touches[place].contact == touch.contact;
+        let is_beside = |&place: &usize| {
+            let other = &step.workspace.touches[place];
+            other.contact == touch.contact && other.sides() == touch.sides()
+        };
         if !(step.closes(touch) || step.leaves(touch))
             || closing && step.workspace.active[..touching].iter().any(is_beside)
         {
@@ -296,8 +303,9 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
     const LOOKS: (f64, f64) = (8.0, 1024.0);
     let system = step.system;
     // Which feature of shapes that are apart comes first is not known yet.
-    let is_whole = system.contacts[touch.contact].by_features
-        && !step.workspace.active.iter().any(|&index| step.workspace.touches[index].contact == touch.contact);
+    let is_same = |other: &Touch<S>| other.contact == touch.contact && other.sides() == touch.sides();
+    let is_whole = system.is_feature(touch.contact, touch.sides())
+        && !step.workspace.active.iter().any(|&index| is_same(&step.workspace.touches[index]));
     let approach = Approach {
         sides: touch.sides(),
         point: (!is_whole).then_some(touch.point),

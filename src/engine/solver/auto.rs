@@ -5,11 +5,13 @@
 //! 4. Newton and proximal Newton from other starting points: zero, then points spread over the cones.
 //!
 //! Each may use a part of the iteration limit, so that the next ones have their turn.
-//! A contact that nothing couples to others is solved in closed form before this.
+//! A contact that nothing couples to others is solved in closed form before this. Large parts, of which the linear
+//! systems of Newton's iterations cost much more than a sweep, are left to [`patches`] first and last, and huge ones to
+//! nothing else.
 
 use super::component::{Best, Component};
 use super::single_contact::Accuracy;
-use super::{Effort, Scratch, newton, nsgs, proximal};
+use super::{Effort, Scratch, newton, nsgs, patches, proximal};
 
 /// Sweeps before Newton: where a Newton iteration is cheap, fewer.
 const FIRST_SWEEPS: u32 = 4;
@@ -17,8 +19,45 @@ const FIRST_SWEEPS_OF_SMALL: u32 = 3;
 const SMALL: usize = 4;
 const RESTARTS: u32 = 30;
 
+/// Pairs of bodies from which on a part is large, and from which on it is huge.
+const LARGE: usize = 48;
+const HUGE: usize = 500;
+/// Iterations of [`patches`] before Newton's turn with the whole of a large part.
+const SWEEPS_OF_LARGE: u32 = 300;
+/// The same of a huge part, and of a large one after Newton, for each iteration of the limit: they cost a small part of
+/// one of Newton's iterations.
+const MORE_SWEEPS: u32 = 10;
+
 /// Solves from the point in `part` and leaves the best point seen there.
 pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
+    if !is_large(part) {
+        return solve_by_newton(part, limit, scratch);
+    }
+    let most = limit.saturating_mul(MORE_SWEEPS);
+    if part.pairs() >= HUGE {
+        return patches::solve(part, most, scratch);
+    }
+    let mut effort = patches::solve(part, limit.min(SWEEPS_OF_LARGE), scratch);
+    for turn in 0..2 {
+        if effort.solved {
+            break;
+        }
+        let more = match turn {
+            0 => solve_by_newton(part, limit, scratch),
+            _ => patches::solve(part, most, scratch),
+        };
+        effort = Effort { iterations: effort.iterations.saturating_add(more.iterations), ..more };
+    }
+    effort
+}
+
+/// Whether sweeps come first.
+#[inline]
+pub fn is_large(part: &Component) -> bool {
+    part.contacts() >= LARGE && part.pairs() >= LARGE
+}
+
+fn solve_by_newton(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
     let effort = Effort { solver: "guess", iterations: 0, solved: part.solved() }
         .then(limit, |limit| {
             let sweeps = if part.contacts() <= SMALL { FIRST_SWEEPS_OF_SMALL } else { FIRST_SWEEPS };

@@ -55,6 +55,17 @@ impl Component {
         self.members.len()
     }
 
+    /// Number of contacts that Newton's linear systems take apart: those of two bodies have the same neighbours and are
+    /// eliminated together ([`super::grouped`]). They come one after the other.
+    pub fn pairs(&self) -> usize {
+        let same = |row: usize, other: usize| {
+            self.w.row(row).count() == self.w.row(other).count()
+                && self.w.row(row).all(|(column, _)| self.w.row(other).any(|(beside, _)| beside == column))
+        };
+        let rows = self.contacts();
+        rows.min(1) + (1..rows).filter(|&row| !same(row - 1, row)).count()
+    }
+
     /// `d` of a contact: its impulse in the whole problem is this times the one in the part.
     #[inline]
     pub fn scale(&self, contact: usize) -> f64 {
@@ -111,6 +122,46 @@ impl Component {
         } else {
             self.refresh();
         }
+    }
+
+    /// Takes some contacts of another part, with the impulses of the others as they are. `positions` tells where each
+    /// stands among `members`.
+    pub fn take(
+        &mut self,
+        part: &Component,
+        members: &[usize],
+        positions: &[usize],
+        is_member: impl Fn(usize) -> bool,
+        goal: f64,
+    ) {
+        self.goal = goal;
+        self.members.clear();
+        self.members.extend_from_slice(members);
+        self.w.clear();
+        self.q.clear();
+        for &contact in members {
+            let mut q = part.q[contact];
+            self.w.begin_row(*part.w.diagonal(contact));
+            for (column, block) in part.w.row(contact).skip(1) {
+                if is_member(column) {
+                    self.w.push(positions[column], *block);
+                } else {
+                    q = multiply_add(q, block, part.r[column]);
+                }
+            }
+            self.q.push(q);
+        }
+        fn copy<T: Clone>(to: &mut Vec<T>, from: &[T], members: &[usize]) {
+            to.clear();
+            to.extend(members.iter().map(|&contact| from[contact].clone()));
+        }
+        copy(&mut self.scale, &part.scale, members);
+        copy(&mut self.mu, &part.mu, members);
+        copy(&mut self.single, &part.single, members);
+        copy(&mut self.alpha, &part.alpha, members);
+        copy(&mut self.r, &part.r, members);
+        copy(&mut self.u, &part.u, members);
+        self.refresh();
     }
 
     /// Whether the present point is without impulses.
@@ -189,10 +240,21 @@ impl Component {
             let r = self.r[contact];
             let u = multiply_add(self.without_own(contact), self.w.diagonal(contact), r);
             self.u[contact] = u;
-            let d = self.scale[contact];
-            square += distance_square(scaled(r, d), scaled(u, 1.0 / d), self.mu[contact]);
+            square += self.square_of(contact);
         }
         self.residual = square.sqrt();
+    }
+
+    /// Square of the part that a contact has in the residual.
+    pub fn square_of(&self, contact: usize) -> f64 {
+        let d = self.scale[contact];
+        let (r, u) = (scaled(self.r[contact], d), scaled(self.u[contact], 1.0 / d));
+        distance_square(r, u, self.mu[contact])
+    }
+
+    /// Natural residual at which the part counts as solved.
+    pub fn goal(&self) -> f64 {
+        self.goal
     }
 
     /// Whether a change of the point by a vector of this length changes the residual by less than the goal.

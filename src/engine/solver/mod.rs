@@ -10,6 +10,7 @@ mod auto_complementarity;
 mod boxed_three;
 mod complementarity;
 mod component;
+mod conjugate;
 mod dense;
 mod elimination;
 mod enumeration;
@@ -24,6 +25,7 @@ mod linear;
 mod mixed;
 mod newton;
 mod nsgs;
+mod patches;
 mod pgs;
 mod pivoting;
 mod principal;
@@ -136,6 +138,8 @@ struct Scratch {
     best_of_all: Vec<[f64; 3]>,
     centre: Vec<[f64; 3]>,
     newton: newton::NewtonScratch,
+    conjugate: conjugate::ConjugateScratch,
+    patches: patches::PatchScratch,
 }
 
 impl SolverScratch {
@@ -151,6 +155,8 @@ impl SolverScratch {
                 best_of_all: Vec::with_capacity(contacts),
                 centre: Vec::with_capacity(contacts),
                 newton: newton::NewtonScratch::with_capacity(contacts.min(LIKELY_DENSE)),
+                conjugate: conjugate::ConjugateScratch::default(),
+                patches: patches::PatchScratch::default(),
             },
             values: ConeProblem::default(),
             impulses: Vec::new(),
@@ -251,8 +257,10 @@ fn solve_parts(
                     let limit = limit - wasted;
                     part.gather(problem, r, members, parts.position(), goal);
                     part.drop_bad_guess();
-                    // Gauss-Seidel goes on from any point.
-                    let effort = if start == Start::Guess && method != Nonlinear::Nsgs && !part.at_zero() {
+                    // Gauss-Seidel goes on from any point, and so does what is built on it.
+                    let goes_on =
+                        method == Nonlinear::Nsgs || (method == Nonlinear::Auto && auto::is_large(part));
+                    let effort = if start == Start::Guess && !goes_on && !part.at_zero() {
                         solve_from_guess(part, method, limit, work)
                     } else {
                         solve_part(part, method, limit, work)

@@ -9,7 +9,7 @@ use crate::model::diagnostics::Problem;
 use crate::model::file::{
     ContactComplianceEntry, ContactEntry, CouplingName, FrictionEntry, ModelFile, SchemeName,
 };
-use crate::model::{Contact, Model, Node, NodeShape};
+use crate::model::{Between, Contact, Model, Node, NodeShape};
 use nalgebra::Vector3;
 use toml::Spanned;
 
@@ -40,7 +40,8 @@ impl Validator<'_> {
                 ),
             );
         }
-        let node = &file.node[hard.node];
+        let Between::Pair { node, .. } = hard.between else { return hard };
+        let node = &file.node[node];
         let coupling = node.coupling.as_ref().map_or(CouplingName::default(), |written| *written.get_ref());
         if coupling != CouplingName::Owned {
             let message = format!(
@@ -115,16 +116,20 @@ impl Validator<'_> {
     pub(super) fn intervals_are_long_enough(&mut self, model: &Model) {
         let (system, state) = model.assemble();
         for (index, contact) in model.contacts.iter().enumerate() {
-            let Some(compliance) = &contact.compliance else { continue };
+            let (Some(compliance), Between::Pair { node, .. }) = (&contact.compliance, &contact.between)
+            else {
+                continue;
+            };
+            let node = &model.nodes[*node];
             let fall = gap(&system, &state, index).max(0.0);
-            let interval = shortest_interval(model, contact, compliance, fall);
+            let interval = shortest_interval(model, contact, node, compliance, fall);
             if interval >= SHORTEST_CONTACT_INTERVAL {
                 continue;
             }
             let Some(span) = self.compliances.get(&contact.name) else { continue };
             let message = format!(
                 "contact `{}` is too stiff for a mass of {} kg: it would have to be followed in intervals of {interval:.1e} s, and {SHORTEST_CONTACT_INTERVAL:e} s is the shortest",
-                contact.name, model.nodes[contact.node].mass
+                contact.name, node.mass
             );
             self.problems.push(
                 Problem::at(span.clone(), message)
@@ -195,8 +200,13 @@ impl Parts {
 
 /// The shortest interval in which a contact is followed when the node falls from where it starts: at first touch, or
 /// where the spring stops it.
-fn shortest_interval(model: &Model, contact: &Contact, compliance: &Compliance, fall: f64) -> f64 {
-    let node = &model.nodes[contact.node];
+fn shortest_interval(
+    model: &Model,
+    contact: &Contact,
+    node: &Node,
+    compliance: &Compliance,
+    fall: f64,
+) -> f64 {
     let mobility = 1.0 / node.mass + turning(model, node);
     let gravity = Vector3::from(model.engine.gravity).norm();
     let speed = (Vector3::from(node.velocity).norm_squared() + 2.0 * gravity * fall).sqrt();

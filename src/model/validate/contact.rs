@@ -1,12 +1,13 @@
 //! Rules of contacts: which pairs an entry stands for, which of them have a gap function, and that none starts closed.
 
-use super::{Named, Side, UNIQUE_NAMES, Validator, WILDCARD, rounded};
+use super::group::{BOTH_NAMED, Side, covers, rank, shared};
+use super::{Named, UNIQUE_NAMES, Validator, rounded};
 use crate::engine::geometry::meeting;
-use crate::engine::{self, Facets, START_PENETRATION_TOLERANCE, Touch, deepest, gap};
+use crate::engine::{self, Facets, START_PENETRATION_TOLERANCE, Touch, deepest, gap, nearest_pair};
 use crate::model::assemble::{engine_shape, surface_shape};
 use crate::model::diagnostics::{Problem, nearest};
 use crate::model::file::{ContactEntry, ModelFile};
-use crate::model::{Contact, Model, Node, NodeShape, Other, Surface};
+use crate::model::{Between, Contact, Group, Model, Node, NodeShape, Other, Surface};
 use std::collections::{HashMap, HashSet};
 use toml::Spanned;
 
@@ -16,17 +17,23 @@ pub const MAX_CONTACTS: usize = 1_000_000;
 /// A node and what it may touch.
 type Pair = (usize, Other);
 
-/// The entry that decides on a pair, and how many of its two sides it names.
+/// The entry that decides on a pair, and how particular its names are.
 #[derive(Clone, Copy)]
 struct Claim {
     entry: usize,
-    named: usize,
+    rank: u32,
+}
+
+/// What an entry stands for.
+enum Meant {
+    Pairs(Vec<Pair>),
+    Group(Group),
 }
 
 /// Nodes and surfaces that can be in contact.
-struct Shapes<'a> {
-    nodes: &'a [Node],
-    surfaces: &'a [Surface],
+pub(super) struct Shapes<'a> {
+    pub nodes: &'a [Node],
+    pub surfaces: &'a [Surface],
     node_shapes: Vec<engine::NodeShape>,
     surface_shapes: Vec<engine::SurfaceShape>,
     /// Nodes that a joint holds together: they do not touch unless told so.
@@ -34,7 +41,7 @@ struct Shapes<'a> {
 }
 
 impl Shapes<'_> {
-    fn name(&self, named: Named) -> &str {
+    pub fn name(&self, named: Named) -> &str {
         match named {
             Named::Node(node) => &self.nodes[node].name,
             Named::Surface(surface) => &self.surfaces[surface].name,
@@ -53,7 +60,7 @@ impl Shapes<'_> {
 
     /// A node and another node or surface, in the order in which they have a gap function; none for two nodes that can
     /// never touch because neither has a volume.
-    fn pair(&self, node: usize, other: Named) -> Option<Pair> {
+    pub(super) fn pair(&self, node: usize, other: Named) -> Option<Pair> {
         match other {
             Named::Surface(surface) => Some((node, Other::Surface(surface))),
             Named::Node(other) => {
@@ -101,41 +108,85 @@ impl<'a> Validator<'a> {
             if let Some(name) = &entry.name {
                 self.entry_name(name);
             }
-            let Some((pairs, named)) = self.pairs(entry, &shapes, &mut total) else { continue };
+            let Some(meant) = self.meant(entry, &shapes, &mut total) else { continue };
+            let rank = rank_of(entry);
             let mut twice = None;
-            for &pair in &pairs {
-                let claim = claims.entry(pair).or_insert(Claim { entry: index, named });
-                if claim.named < named {
-                    *claim = Claim { entry: index, named };
-                } else if claim.entry != index && claim.named == named {
-                    twice = twice.or(Some(pair));
+            if let Meant::Pairs(pairs) = &meant {
+                for &pair in pairs {
+                    let claim = claims.entry(pair).or_insert(Claim { entry: index, rank });
+                    if claim.rank < rank {
+                        *claim = Claim { entry: index, rank };
+                    } else if claim.entry != index && claim.rank == rank {
+                        twice = twice.or(Some(pair));
+                    }
                 }
             }
-            if let Some((node, other)) = twice {
-                let (node, other) = (&nodes[node].name, shapes.name(other.into()));
-                let problem = Problem::at(
-                    entry.between.span(),
-                    format!("the contact between `{node}` and `{other}` is given twice"),
-                );
-                let is_wildcard = named < 2;
-                self.problems.push(if is_wildcard {
-                    problem.hint(format!("an entry between [\"{node}\", \"{other}\"] would decide"))
-                } else {
-                    problem.hint("remove one of the two entries")
-                });
+            entries.push((index, entry, meant));
+            if let Some(pair) = twice {
+                self.given_twice(entry, &shapes, pair);
             }
-            // An entry with a wildcard cannot have a name.
-            let name = entry.name.as_ref().filter(|_| named == 2);
-            entries.push((index, entry, name, pairs));
         }
+        self.sort_out_groups(&entries, &shapes, &mut claims);
         let mut contacts = Vec::new();
-        for (index, entry, name, pairs) in entries {
-            for pair in pairs.into_iter().filter(|pair| claims[pair].entry == index) {
-                let contact = self.contact(file, entry, name, &shapes, pair);
-                contacts.push(contact);
+        for (index, entry, meant) in entries {
+            match meant {
+                Meant::Group(group) => {
+                    let contact = self.contact_of_group(file, entry, group);
+                    contacts.push(contact);
+                }
+                Meant::Pairs(pairs) => {
+                    let own = |pair: &Pair| claims.get(pair).is_some_and(|claim| claim.entry == index);
+                    for pair in pairs.into_iter().filter(own) {
+                        let contact = self.contact(file, entry, &shapes, pair);
+                        contacts.push(contact);
+                    }
+                }
             }
         }
         contacts
+    }
+
+    /// Takes the pairs of groups from entries that are less particular. Two groups may share pairs if one is more
+    /// particular.
+    fn sort_out_groups(
+        &mut self,
+        entries: &[(usize, &ContactEntry, Meant)],
+        shapes: &Shapes,
+        claims: &mut HashMap<Pair, Claim>,
+    ) {
+        let groups = entries.iter().filter_map(|(_, entry, meant)| match meant {
+            Meant::Group(group) => Some((*entry, group)),
+            Meant::Pairs(_) => None,
+        });
+        let groups: Vec<_> = groups.collect();
+        for (place, &(entry, group)) in groups.iter().enumerate() {
+            let mut twice = None;
+            claims.retain(|&pair, claim| {
+                let is_covered = claim.rank <= group.rank && covers(group, pair);
+                if is_covered && claim.rank == group.rank {
+                    // The first in the file, whatever order the pairs come in.
+                    let order = |(node, other): Pair| (node, shapes.name(other.into()));
+                    twice = twice.into_iter().chain([pair]).min_by_key(|&pair| order(pair));
+                }
+                !(is_covered && claim.rank < group.rank)
+            });
+            let others = groups[..place].iter().filter(|(_, other)| other.rank == group.rank);
+            let twice = twice.or_else(|| others.into_iter().find_map(|(_, other)| shared(other, group)));
+            if let Some(pair) = twice {
+                self.given_twice(entry, shapes, pair);
+            }
+        }
+    }
+
+    fn given_twice(&mut self, entry: &ContactEntry, shapes: &Shapes, (node, other): Pair) {
+        let (node, other) = (&shapes.nodes[node].name, shapes.name(other.into()));
+        let message = format!("the contact between `{node}` and `{other}` is given twice");
+        let problem = Problem::at(entry.between.span(), message);
+        self.problems.push(if rank_of(entry) < BOTH_NAMED {
+            problem.hint(format!("an entry between [\"{node}\", \"{other}\"] would decide"))
+        } else {
+            problem.hint("remove one of the two entries")
+        });
     }
 
     /// Pairs of nodes with a joint between them, the smaller index first.
@@ -152,45 +203,45 @@ impl<'a> Validator<'a> {
         pairs.collect()
     }
 
-    /// The pairs that an entry stands for, and how many of its two sides are named.
-    fn pairs(
-        &mut self,
-        entry: &ContactEntry,
-        shapes: &Shapes,
-        total: &mut usize,
-    ) -> Option<(Vec<Pair>, usize)> {
+    /// What an entry stands for.
+    fn meant(&mut self, entry: &ContactEntry, shapes: &Shapes, total: &mut usize) -> Option<Meant> {
         let [first, second] = entry.between.get_ref();
-        let (sides, names) = ([self.side(first), self.side(second)], [first.get_ref(), second.get_ref()]);
-        let [Some(first), Some(second)] = sides else { return None };
-        let named = names.iter().filter(|name| **name != WILDCARD).count();
-        if named < 2
-            && let Some(name) = &entry.name
-        {
-            self.problems.push(
-                Problem::at(
-                    name.span(),
-                    "an entry with \"*\" stands for several contacts and cannot have a name",
-                )
-                .hint("leave `name` out: each contact is called after its two sides"),
-            );
+        let [Some(first), Some(second)] = [self.side(first, shapes), self.side(second, shapes)] else {
+            return None;
+        };
+        let is_several = rank_of(entry) < BOTH_NAMED;
+        if is_several && entry.name.is_some() {
+            return self.group(entry, &[first, second]).map(Meant::Group);
         }
         let pairs = match (first, second) {
             (Side::One(first), Side::One(second)) => vec![self.named_pair(entry, shapes, first, second)?],
-            (Side::One(one), Side::Any) | (Side::Any, Side::One(one)) => {
-                let others = every_node(shapes).chain(every_surface(shapes));
-                self.wild_pairs(entry, shapes, others.map(|other| (one, other)), total)?
+            (Side::One(one), Side::Many(many)) | (Side::Many(many), Side::One(one)) => {
+                self.wild_pairs(entry, shapes, many.into_iter().map(|other| (one, other)), total)?
             }
-            (Side::Any, Side::Any) => {
-                let nodes = shapes.nodes.len();
-                let with_nodes = (0..nodes)
-                    .flat_map(|node| (node + 1..nodes).map(move |other| (node, Named::Node(other))));
-                let with_surfaces =
-                    (0..nodes).flat_map(|node| every_surface(shapes).map(move |other| (node, other)));
-                let all = with_surfaces.chain(with_nodes).map(|(node, other)| (Named::Node(node), other));
-                self.wild_pairs(entry, shapes, all, total)?
+            (Side::Many(first), Side::Many(second)) => {
+                // Of two that are on both sides, once; pairs with surfaces first.
+                let place = |named: Named| match named {
+                    Named::Node(node) => node,
+                    Named::Surface(surface) => shapes.nodes.len() + surface,
+                };
+                let on_side =
+                    |side: &[Named]| -> HashSet<usize> { side.iter().copied().map(place).collect() };
+                let (on_first, on_second) = (on_side(&first), on_side(&second));
+                let is_again = |one: Named, other: Named| {
+                    let (one, other) = (place(one), place(other));
+                    other < one && on_first.contains(&other) && on_second.contains(&one)
+                };
+                let is_flat = |one: Named, other: Named| {
+                    matches!(one, Named::Surface(_)) || matches!(other, Named::Surface(_))
+                };
+                let all = || first.iter().flat_map(|&one| second.iter().map(move |&other| (one, other)));
+                let once = || all().filter(|&(one, other)| !is_again(one, other));
+                let with_surfaces = once().filter(|&(one, other)| is_flat(one, other));
+                let with_nodes = once().filter(|&(one, other)| !is_flat(one, other));
+                self.wild_pairs(entry, shapes, with_surfaces.chain(with_nodes), total)?
             }
         };
-        Some((pairs, named))
+        Some(Meant::Pairs(pairs))
     }
 
     /// The pair of two sides that are named.
@@ -257,11 +308,9 @@ impl<'a> Validator<'a> {
         Some(pairs)
     }
 
-    fn side(&mut self, name: &Spanned<String>) -> Option<Side> {
+    /// What a name stands for.
+    pub(super) fn one_side(&mut self, name: &Spanned<String>) -> Option<Named> {
         let text = name.get_ref().as_str();
-        if text == WILDCARD {
-            return Some(Side::Any);
-        }
         let named = self.names.get(text).copied();
         if named.is_none() {
             let problem = Problem::at(name.span(), format!("there is no node or surface `{text}`"));
@@ -272,17 +321,30 @@ impl<'a> Validator<'a> {
                 None => problem.hint("add it as [[node]] or [[surface]]"),
             });
         }
-        named.map(Side::One)
+        named
+    }
+
+    fn contact_of_group(&mut self, file: &ModelFile, entry: &ContactEntry, group: Group) -> Contact {
+        let name = entry.name.as_ref().map_or_else(String::new, |name| {
+            self.is_taken(name.get_ref(), name.span(), UNIQUE_NAMES);
+            name.get_ref().clone()
+        });
+        self.other_names.insert(name.clone(), "contact");
+        let (friction, mu) = self.friction(file, entry, 0);
+        let restitution = entry.restitution.as_ref().map_or(0.0, |given| *given.get_ref());
+        let between = Between::Group(group);
+        let normal_stiffness = f64::INFINITY;
+        Contact { name, between, restitution, mu, friction, normal_stiffness, compliance: None }
     }
 
     fn contact(
         &mut self,
         file: &ModelFile,
         entry: &ContactEntry,
-        given_name: Option<&Spanned<String>>,
         shapes: &Shapes,
         (node, other): Pair,
     ) -> Contact {
+        let given_name = entry.name.as_ref();
         let (name, span) = match given_name {
             Some(name) => (name.get_ref().clone(), name.span()),
             None => {
@@ -297,8 +359,8 @@ impl<'a> Validator<'a> {
         let normal_stiffness =
             entry.normal_stiffness.as_ref().map_or(f64::INFINITY, |given| *given.get_ref());
         let restitution = entry.restitution.as_ref().map_or(0.0, |given| *given.get_ref());
-        let hard =
-            Contact { name, node, other, restitution, mu, friction, normal_stiffness, compliance: None };
+        let between = Between::Pair { node, other };
+        let hard = Contact { name, between, restitution, mu, friction, normal_stiffness, compliance: None };
         match &entry.compliance {
             None => hard,
             Some(written) => {
@@ -321,7 +383,7 @@ impl<'a> Validator<'a> {
     fn default_name(&self, entry: &ContactEntry, shapes: &Shapes, (node, other): Pair) -> String {
         let [first, second] = entry.between.get_ref().each_ref().map(|name| name.get_ref().as_str());
         let is_two_nodes = matches!(other, Other::Node(_));
-        if is_two_nodes && first != WILDCARD && second != WILDCARD {
+        if is_two_nodes && !first.contains('*') && !second.contains('*') {
             return format!("{first}_{second}");
         }
         let (one, two) = match other {
@@ -339,16 +401,26 @@ impl<'a> Validator<'a> {
             if depth <= START_PENETRATION_TOLERANCE || contact.compliance.is_some() {
                 continue;
             }
+            let sides = match contact.between {
+                Between::Pair { .. } => Some(system.contacts[index].sides()),
+                Between::Group(_) => nearest_pair(&system, &state, index).map(|(sides, _)| sides),
+            };
+            let Some(sides) = sides else { continue };
             let mut touch = Touch::blank();
-            touch.look(&system, &state, index, deepest(&system, &state, index).unwrap_or(0));
+            touch.look_at(&system, &state, index, sides, deepest(&system, &state, sides).unwrap_or(0));
             let normal = touch.normal;
             if normal.norm_squared() == 0.0 {
                 continue;
             }
-            let entry = &file.node[contact.node];
+            let entry = &file.node[sides.node];
             let span = entry.position.as_ref().map_or(entry.name.span(), |position| position.span());
             let depth = rounded(depth);
-            let (node, other) = (&model.nodes[contact.node].name, model.name_of(contact.other));
+            let other = match contact.between {
+                Between::Pair { other, .. } => other,
+                Between::Group(_) if sides.surface < model.surfaces.len() => Other::Surface(sides.surface),
+                Between::Group(_) => Other::Node(system.surfaces[sides.surface].body.unwrap_or(sides.node)),
+            };
+            let (node, other) = (&model.nodes[sides.node].name, model.name_of(other));
             self.problems.push(
                 Problem::at(span, format!("`{node}` starts {depth} m inside `{other}`")).hint(format!(
                     "move `position` by {depth} m along the normal [{}, {}, {}] of `{other}`, or further, or set `allow_initial_penetration = true` in [engine]",
@@ -361,12 +433,9 @@ impl<'a> Validator<'a> {
     }
 }
 
-fn every_node(shapes: &Shapes) -> impl Iterator<Item = Named> + use<> {
-    (0..shapes.nodes.len()).map(Named::Node)
-}
-
-fn every_surface(shapes: &Shapes) -> impl Iterator<Item = Named> + use<> {
-    (0..shapes.surfaces.len()).map(Named::Surface)
+/// How particular the names of an entry are.
+fn rank_of(entry: &ContactEntry) -> u32 {
+    entry.between.get_ref().iter().map(|name| rank(name.get_ref())).sum()
 }
 
 impl From<Other> for Named {

@@ -1,0 +1,278 @@
+//! Which pairs of groups may touch within a substep.
+//!
+//! A body is held by a box about its shape, wider on all sides by twice the way that it can go within the substep. What
+//! is struck may become as fast as what strikes it, so that all bodies that boxes connect get the way of the fastest
+//! among them, until boxes connect no more.
+
+use super::group::{Pile, Thing};
+use super::together::Together;
+use crate::engine::contact::{distance_now, gap_of_points, pose};
+use crate::engine::geometry::box_tree::{Aabb, BoxTree};
+use crate::engine::geometry::{Meeting, NodeShape, Placed, Pose, Solid, Surface, SurfaceShape};
+use crate::engine::scalar::{Scalar, length};
+use crate::engine::state::State;
+use crate::engine::system::{Island, Sides, System};
+use nalgebra::Vector3;
+
+/// A pair of a group that may touch within the substep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Near {
+    /// Index of the group among the contacts.
+    pub contact: usize,
+    /// The pair.
+    pub sides: Sides,
+    /// Number among all that are near.
+    pub number: usize,
+}
+
+/// Boxes are wider by at least this part of a body's size: slow bodies do not need a second look.
+const MARGIN: f64 = 0.05;
+/// Looks with the way of the fastest; each can only connect more.
+const MOST_LOOKS: usize = 8;
+
+/// Memory of the search.
+#[derive(Clone, Debug, Default)]
+pub struct Search {
+    /// Pairs that are near, by group, node and surface.
+    pub near: Vec<Near>,
+    /// Farthest that a body gets within the substep, by node.
+    ways: Vec<f64>,
+    /// How far it turns, by node.
+    turns: Vec<f64>,
+    boxes: Vec<Aabb>,
+    tree: BoxTree,
+    /// Way of the fastest in an island, by its leader.
+    fastest: Vec<f64>,
+}
+
+impl Search {
+    /// Finds the pairs that are near, and which bodies they and the ties of `whole` hold together.
+    pub fn find<S: Scalar>(
+        &mut self,
+        system: &System,
+        pile: &Pile,
+        whole: &Island,
+        state: &State<S>,
+        (duration, offset): (f64, f64),
+        together: &mut Together,
+    ) {
+        self.rest(system);
+        for &node in &whole.nodes {
+            let margin = MARGIN * system.nodes[node].shape.extent(&system.details.points);
+            let (way, turn) = motion(system, state, node, duration, offset);
+            (self.ways[node], self.turns[node]) = (margin.max(2.0 * way), 2.0 * turn);
+        }
+        for _ in 0..MOST_LOOKS {
+            self.look(system, pile, state);
+            together.reset(system.nodes.len());
+            if !whole.splits() {
+                whole.nodes.iter().for_each(|&node| together.join(whole.nodes[0], node));
+            }
+            let own = whole.contacts.iter().map(|&contact| system.contacts[contact].sides());
+            for sides in own.chain(self.near.iter().map(|near| near.sides)) {
+                if let Some(body) = system.surfaces[sides.surface].body {
+                    together.join(sides.node, body);
+                }
+            }
+            if !self.widen(whole, together) {
+                break;
+            }
+        }
+    }
+
+    /// Nothing moves.
+    fn rest(&mut self, system: &System) {
+        for list in [&mut self.ways, &mut self.turns] {
+            list.clear();
+            list.resize(system.nodes.len(), 0.0);
+        }
+    }
+
+    /// Gives all bodies that are together the way of the fastest. Returns whether that is more than before.
+    fn widen(&mut self, whole: &Island, together: &mut Together) -> bool {
+        self.fastest.clear();
+        self.fastest.resize(self.ways.len(), 0.0);
+        for &node in &whole.nodes {
+            let fastest = &mut self.fastest[together.leader(node)];
+            *fastest = fastest.max(self.ways[node]);
+        }
+        let mut widened = false;
+        for &node in &whole.nodes {
+            let fastest = self.fastest[together.leader(node)];
+            widened |= fastest > self.ways[node];
+            self.ways[node] = fastest;
+        }
+        widened
+    }
+
+    /// Finds the pairs whose boxes overlap.
+    fn look<S: Scalar>(&mut self, system: &System, pile: &Pile, state: &State<S>) {
+        let Search { near, ways, turns, boxes, tree, .. } = self;
+        near.clear();
+        boxes.clear();
+        for &node in &pile.nodes {
+            let pose = value_pose(&pose(system, state, node));
+            boxes.push(around(&pose.position, &node_half(system, node, &pose), ways[node]));
+        }
+        for &surface in &pile.solids {
+            boxes.push(surface_box(system, state, &system.surfaces[surface], ways, turns));
+        }
+        let mut found = |node: usize, other: Thing| {
+            if let Some(contact) = pile.contact_of(node, other)
+                && let Some((sides, _)) = pile.sides(&system.nodes, &system.surfaces, node, other)
+            {
+                near.push(Near { contact, sides, number: 0 });
+            }
+        };
+        tree.build(boxes);
+        let bodies = pile.nodes.len();
+        tree.overlaps(boxes, &mut |one, other| match (one < bodies, other < bodies) {
+            (true, true) => found(pile.nodes[one], Thing::Node(pile.nodes[other])),
+            (true, false) => found(pile.nodes[one], Thing::Surface(pile.solids[other - bodies])),
+            _ => {}
+        });
+        for &plane in &pile.planes {
+            let body = system.surfaces[plane].body;
+            let carrier = body.map(|body| value_pose(&pose(system, state, body)));
+            let Placed::Plane(place) = system.surfaces[plane].shape.place(carrier.as_ref()) else { continue };
+            for &node in &pile.nodes {
+                let to_centre = state.nodes[node].position.map(S::value) - place.origin;
+                let spread = carrier.map_or(0.0, |carrier| {
+                    let body = body.unwrap_or(node);
+                    ways[body] + turns[body] * (to_centre + place.origin - carrier.position).norm()
+                });
+                let extent = system.nodes[node].shape.extent(&system.details.points);
+                if place.normal.dot(&to_centre) <= extent + ways[node] + spread && Some(node) != body {
+                    found(node, Thing::Surface(plane));
+                }
+            }
+        }
+        near.sort_unstable();
+        for (number, near) in near.iter_mut().enumerate() {
+            near.number = number;
+        }
+    }
+}
+
+/// Farthest that a point of a body gets within a substep without being struck, and how far the body turns.
+fn motion<S: Scalar>(
+    system: &System,
+    state: &State<S>,
+    node: usize,
+    duration: f64,
+    offset: f64,
+) -> (f64, f64) {
+    let parameters = &state.parameters;
+    let mut acceleration = length(&parameters.gravity).value();
+    if let Some(coupling) = system.nodes[node].coupling {
+        acceleration = acceleration.max(length(&state.couplings[coupling].acceleration.linear).value());
+    }
+    let middle = offset + 0.5 * duration;
+    if state.inputs.are_told() {
+        acceleration += (length(&state.inputs[node].at(middle)) / parameters.mass[node]).value();
+    }
+    let spin = system.nodes[node].rotation.map_or(0.0, |rotation| {
+        let least = parameters.inertia[rotation]
+            .iter()
+            .fold(f64::INFINITY, |least, moment| least.min(moment.value()));
+        let torque = length(&state.torques[rotation].at(middle)).value();
+        length(&state.rotations[rotation].angular_velocity).value() + duration * torque / least
+    });
+    let extent = system.nodes[node].shape.extent(&system.details.points);
+    let speed = length(&state.nodes[node].velocity).value() + spin * extent;
+    (duration * (speed + duration * acceleration), duration * spin)
+}
+
+fn value_pose<S: Scalar>(pose: &Pose<S>) -> Pose<f64> {
+    Pose { position: pose.position.map(S::value), orientation: pose.orientation.map(S::value) }
+}
+
+fn around(centre: &Vector3<f64>, half: &Vector3<f64>, way: f64) -> Aabb {
+    Aabb {
+        low: std::array::from_fn(|axis| centre[axis] - half[axis] - way),
+        high: std::array::from_fn(|axis| centre[axis] + half[axis] + way),
+    }
+}
+
+fn surface_box<S: Scalar>(
+    system: &System,
+    state: &State<S>,
+    surface: &Surface,
+    ways: &[f64],
+    turns: &[f64],
+) -> Aabb {
+    let carrier = surface.body.map(|body| value_pose(&pose(system, state, body)));
+    match surface.shape.place(carrier.as_ref()) {
+        Placed::Solid(solid, place) => {
+            let way = surface.body.map_or(0.0, |body| {
+                let lever = place.position - state.nodes[body].position.map(S::value);
+                ways[body] + turns[body] * (lever.norm() + solid.extent())
+            });
+            around(&place.position, &half(&solid, &place), way)
+        }
+        Placed::Plane(_) => Aabb { low: [f64::NEG_INFINITY; 3], high: [f64::INFINITY; 3] },
+    }
+}
+
+fn node_half(system: &System, node: usize, pose: &Pose<f64>) -> Vector3<f64> {
+    let shape = &system.nodes[node].shape;
+    match (shape, shape.as_surface()) {
+        (NodeShape::Sphere { radius }, _) => Vector3::from_element(*radius),
+        (_, Some(SurfaceShape::Solid { solid, .. })) => half(&solid, pose),
+        _ => Vector3::from_element(shape.extent(&system.details.points)),
+    }
+}
+
+/// Half edges of the box along the axes around a solid.
+fn half(solid: &Solid, pose: &Pose<f64>) -> Vector3<f64> {
+    match solid {
+        Solid::Box(cuboid) => (0..3).fold(Vector3::zeros(), |sum, axis| {
+            let edge = Vector3::from_fn(|k, _| if k == axis { cuboid.half[axis] } else { 0.0 });
+            sum + pose.orientation.to_world(&edge).abs()
+        }),
+        Solid::Capsule(capsule) => {
+            pose.orientation.to_world(&capsule.half_axis).abs() + Vector3::from_element(capsule.radius)
+        }
+        Solid::Cylinder(cylinder) => {
+            pose.orientation.to_world(&cylinder.half_axis).abs() + Vector3::from_element(cylinder.radius)
+        }
+        _ => Vector3::from_element(solid.extent()),
+    }
+}
+
+/// The pair of a group that is nearest, or deepest inside one another, and its signed distance; none where no pair of
+/// the group can touch.
+pub fn nearest_pair<S: Scalar>(system: &System, state: &State<S>, contact: usize) -> Option<(Sides, S)> {
+    let pile = system.pile.as_ref()?;
+    let mut search = Search::default();
+    search.rest(system);
+    let mut reach = 0.0_f64;
+    loop {
+        search.look(system, pile, state);
+        let pairs = search.near.iter().filter(|near| near.contact == contact);
+        let nearest = pairs
+            .map(|near| (near.sides, gap_of_pair(system, state, near.sides)))
+            .min_by(|(_, one), (_, other)| one.value().total_cmp(&other.value()));
+        // Boxes that are wider by as much on either side hold all that is nearer than this.
+        if nearest.is_some_and(|(_, gap)| gap.value() <= 2.0 * reach) || !reach.is_finite() {
+            return nearest;
+        }
+        let least = pile.nodes.iter().map(|&node| system.nodes[node].shape.extent(&system.details.points));
+        let first = least.fold(f64::INFINITY, f64::min).max(1e-6);
+        reach = match nearest {
+            Some((_, gap)) => gap.value(),
+            None if reach == 0.0 => first,
+            None if reach > 1e12 => f64::INFINITY,
+            None => 4.0 * reach,
+        };
+        search.ways.fill(reach);
+    }
+}
+
+/// Signed distance of a pair.
+pub fn gap_of_pair<S: Scalar>(system: &System, state: &State<S>, sides: Sides) -> S {
+    match system.meeting(sides) {
+        Meeting::Features(_) => distance_now(system, state, sides),
+        Meeting::Points(points) => gap_of_points(system, state, sides, points),
+    }
+}

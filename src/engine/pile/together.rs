@@ -1,0 +1,167 @@
+//! Which bodies are together, and the islands that they make.
+
+use super::near::Near;
+use crate::engine::system::{Island, System};
+
+/// Sets of nodes, merged two by two.
+#[derive(Clone, Debug, Default)]
+pub struct Together {
+    /// A smaller node of the same set, or the node itself where it is the smallest.
+    leaders: Vec<usize>,
+}
+
+impl Together {
+    /// Every node on its own.
+    pub fn new(nodes: usize) -> Together {
+        Together { leaders: (0..nodes).collect() }
+    }
+
+    /// Takes all sets apart.
+    pub fn reset(&mut self, nodes: usize) {
+        self.leaders.clear();
+        self.leaders.extend(0..nodes);
+    }
+
+    /// The smallest node that a node is together with.
+    pub fn leader(&mut self, mut node: usize) -> usize {
+        while self.leaders[node] != node {
+            self.leaders[node] = self.leaders[self.leaders[node]];
+            node = self.leaders[node];
+        }
+        node
+    }
+
+    /// Merges the sets of two nodes.
+    pub fn join(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.leader(one), self.leader(other));
+        self.leaders[one.max(other)] = one.min(other);
+    }
+}
+
+/// The islands of a substep.
+#[derive(Clone, Debug, Default)]
+pub struct Split {
+    pub together: Together,
+    /// Island, by node.
+    homes: Vec<usize>,
+    nodes: Sorted,
+    pairs: Sorted,
+    contacts: Sorted,
+}
+
+/// Things sorted by island.
+#[derive(Clone, Debug, Default)]
+struct Sorted {
+    /// Where islands begin, one more than there are.
+    starts: Vec<usize>,
+    things: Vec<usize>,
+}
+
+impl Sorted {
+    /// Sorts `things`, which have a `home` among so many; those of one stay in order.
+    fn sort(&mut self, homes: usize, things: impl Iterator<Item = (usize, usize)> + Clone) {
+        self.starts.clear();
+        self.starts.resize(homes + 1, 0);
+        let mut count = 0;
+        for (_, home) in things.clone() {
+            self.starts[home] += 1;
+            count += 1;
+        }
+        let mut first = 0;
+        for start in &mut self.starts {
+            first += *start;
+            *start = first - *start;
+        }
+        self.things.clear();
+        self.things.resize(count, 0);
+        for (thing, home) in things {
+            self.things[self.starts[home]] = thing;
+            self.starts[home] += 1;
+        }
+        // Each start is now where the next one was.
+        self.starts.rotate_right(1);
+        self.starts[0] = 0;
+    }
+
+    fn of(&self, home: usize) -> &[usize] {
+        &self.things[self.starts[home]..self.starts[home + 1]]
+    }
+}
+
+impl Split {
+    /// Number of islands.
+    pub fn parts(&self) -> usize {
+        self.nodes.starts.len() - 1
+    }
+
+    /// Finds the islands of nodes that are together, in the order of their smallest nodes.
+    pub fn sort(&mut self, system: &System, whole: &Island, near: &[Near]) {
+        let Split { together, homes, nodes, pairs, contacts } = self;
+        homes.clear();
+        homes.resize(system.nodes.len(), 0);
+        let mut count = 0;
+        for &node in &whole.nodes {
+            let leader = together.leader(node);
+            if leader == node {
+                homes[node] = count;
+                count += 1;
+            } else {
+                homes[node] = homes[leader];
+            }
+        }
+        nodes.sort(count, whole.nodes.iter().map(|&node| (node, homes[node])));
+        pairs.sort(count, near.iter().map(|near| (near.number, homes[near.sides.node])));
+        let home = |&contact: &usize| (contact, homes[system.contacts[contact].sides().node]);
+        contacts.sort(count, whole.contacts.iter().map(home));
+    }
+
+    /// Writes one of the islands.
+    pub fn take(&self, part: usize, system: &System, whole: &Island, near: &[Near], island: &mut Island) {
+        let fill = |list: &mut Vec<usize>, things: &[usize]| {
+            list.clear();
+            list.extend_from_slice(things);
+        };
+        fill(&mut island.nodes, self.nodes.of(part));
+        fill(&mut island.contacts, self.contacts.of(part));
+        island.pairs.clear();
+        island.pairs.extend(self.pairs.of(part).iter().map(|&number| near[number]));
+        let turns = |near: &Near| {
+            let surface = &system.surfaces[near.sides.surface];
+            let shape = &system.nodes[near.sides.node].shape;
+            shape.has_points() || surface.body.is_some() || !surface.shape.is_flat()
+        };
+        island.turns_along = island.contacts.iter().any(|&contact| system.contacts[contact].turns_along)
+            || island.pairs.iter().any(turns);
+        fill(&mut island.continuous, &whole.continuous);
+        fill(&mut island.couplings, &whole.couplings);
+        fill(&mut island.links, &whole.links);
+        let is_point = |&node: &usize| system.nodes[node].rotation.is_none();
+        island.has_points_only = whole.couplings.is_empty() && island.nodes.iter().all(is_point);
+        (island.has_own, island.iterates, island.linkage) = (whole.has_own, whole.iterates, whole.linkage);
+        island.is_pile = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_joined_has_the_smallest_as_leader() {
+        let mut together = Together::new(6);
+        for (one, other) in [(4, 5), (3, 4), (0, 2)] {
+            together.join(one, other);
+        }
+        let leaders: Vec<usize> = (0..6).map(|node| together.leader(node)).collect();
+        assert_eq!(leaders, [0, 1, 0, 3, 3, 3]);
+    }
+
+    #[test]
+    fn things_stay_in_order_within_their_home() {
+        let mut sorted = Sorted::default();
+        for _ in 0..2 {
+            sorted.sort(3, [(7, 2), (8, 0), (9, 2), (10, 0)].into_iter());
+            assert_eq!([sorted.of(0), sorted.of(1), sorted.of(2)], [&[8, 10][..], &[], &[7, 9]]);
+        }
+    }
+}
