@@ -6,12 +6,12 @@
 //!
 //! Each may use a part of the iteration limit, so that the next ones have their turn.
 //! A contact that nothing couples to others is solved in closed form before this. Large parts, of which the linear
-//! systems of Newton's iterations cost much more than a sweep, are left to [`patches`] first and last, and huge ones to
-//! nothing else.
+//! systems of Newton's iterations cost much more than a sweep, are left to [`patches`] first and to [`conjugate`] last,
+//! and huge ones to [`patches`] alone.
 
 use super::component::{Best, Component};
 use super::single_contact::Accuracy;
-use super::{Effort, Scratch, newton, nsgs, patches, proximal};
+use super::{Effort, Scratch, conjugate, newton, nsgs, patches, proximal};
 
 /// Sweeps before Newton: where a Newton iteration is cheap, fewer.
 const FIRST_SWEEPS: u32 = 4;
@@ -44,7 +44,7 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
         }
         let more = match turn {
             0 => solve_by_newton(part, limit, scratch),
-            _ => patches::solve(part, most, scratch),
+            _ => conjugate::solve(part, most, scratch),
         };
         effort = Effort { iterations: effort.iterations.saturating_add(more.iterations), ..more };
     }
