@@ -99,7 +99,7 @@ fn wave_speed(hits: &[f64]) -> f64 {
 #[test]
 fn the_wave_is_that_of_the_theory_where_nothing_slides() {
     let expected = hits();
-    let (_, found) = run(3.0, 1105, 1e-5);
+    let (_, found) = run(3.0, 1105, 1e-12);
     for (index, (found, expected)) in found[1..].iter().zip(&expected).enumerate() {
         // A hit is seen at the end of its step.
         let late = found - expected;
@@ -110,7 +110,7 @@ fn the_wave_is_that_of_the_theory_where_nothing_slides() {
 /// What the README says.
 #[test]
 fn the_wave_runs_down_the_row() {
-    let (state, found) = run(1.0, 1110, 1e-5);
+    let (state, found) = run(1.0, 1110, 1e-12);
     let expected = hits();
     assert!((expected[0] - 0.07088).abs() < 1e-5 && (expected[COUNT - 2] - 0.54941).abs() < 1e-5);
     let last = PITCH / (expected[COUNT - 2] - expected[COUNT - 3]);

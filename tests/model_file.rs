@@ -113,6 +113,7 @@ theta = 1
 gamma = 0
 time_of_impact = false
 correction = true
+energy_balance = false
 allow_initial_penetration = true
 solver = "newton"
 tolerance = 1e-8
@@ -418,6 +419,12 @@ fn keys_of_another_scheme() {
             "time_of_impact = true",
             "scheme \"hht\" cannot split steps at impacts",
             "leave `time_of_impact` out, or write scheme = \"moreau-jean\"",
+        ),
+        (
+            "hht",
+            "energy_balance = true",
+            "energy cannot be balanced: scheme \"hht\" takes energy on purpose",
+            "leave `energy_balance` out, or take scheme \"moreau-jean\" with theta = 0.5 or scheme \"midpoint\"",
         ),
         (
             "moreau-jean",

@@ -121,6 +121,10 @@ fn midpoint_closes_the_energy_balance() {
         (mechanical_energy(&run.system, state) - after_stick).abs()
     });
     assert!(error < 1e-4, "energy after sticking: {error:e}");
+    let last = mechanical_energy(&run.system, &run.states[5000]);
+    let waves =
+        common::worst(&run.states, 2.01..=5.0, |state| (mechanical_energy(&run.system, state) - last).abs());
+    assert!(waves < 1e-12, "energy of rolling waves by {waves:e}");
 }
 
 #[test]

@@ -284,6 +284,7 @@ pub mod tests {
                 gamma: 0.5,
                 time_of_impact: true,
                 correction: true,
+                energy_balance: false,
                 allow_initial_penetration: false,
                 solver: Solver::Auto,
                 tolerance: 1e-10,

@@ -302,7 +302,7 @@ fn advance_by_substep<S: Solvable>(
     if island.is_pile {
         return pile::run(system, island, state, workspace, (length, offset));
     }
-    IslandStep { system, island, state, workspace, length, offset, elapsed: 0.0, crowded: false }.run();
+    IslandStep::new(system, island, state, workspace, (length, offset)).run();
 }
 
 /// Number and length of the substeps of a communication step.

@@ -87,6 +87,8 @@ pub struct Settings {
     pub time_of_impact: bool,
     /// Remove penetration at position level.
     pub correction: bool,
+    /// Close the balance of energy after every interval; for schemes that take none on purpose.
+    pub energy_balance: bool,
     /// A simulation may start with shapes inside one another.
     pub allow_initial_penetration: bool,
     /// Contact solver.

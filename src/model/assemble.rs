@@ -35,6 +35,7 @@ impl Model {
             gamma: self.engine.gamma,
             time_of_impact: self.engine.time_of_impact,
             correction: self.engine.correction,
+            energy_balance: self.engine.energy_balance,
             allow_initial_penetration: self.engine.allow_initial_penetration,
             solver: SolverSettings {
                 choice: match self.engine.solver {

@@ -226,6 +226,9 @@ pub(super) struct EngineSection {
     pub time_of_impact: Option<Spanned<bool>>,
     /// Boolean, default true with time_of_impact and with scheme "midpoint", else false: remove penetration at position level, without adding energy.
     pub correction: Option<bool>,
+    /// Boolean, default false, with scheme "moreau-jean" and theta = 0.5, and with scheme "midpoint": bodies that turn or are in joints lose the energy that impacts, friction and damping take, and no more and no less.
+    #[schemars(with = "Option<bool>")]
+    pub energy_balance: Option<Spanned<bool>>,
     /// Boolean, default false: a simulation may start with nodes inside surfaces.
     pub allow_initial_penetration: bool,
     /// String, default "auto": contact solver.
@@ -252,6 +255,7 @@ impl Default for EngineSection {
             gamma: 0.5,
             time_of_impact: None,
             correction: None,
+            energy_balance: None,
             allow_initial_penetration: false,
             solver: Spanned::new(0..0, SolverName::Auto),
             tolerance: 1e-10,

@@ -159,6 +159,7 @@ impl<'a> Validator<'a> {
             gamma: entry.gamma,
             time_of_impact,
             correction: entry.correction.unwrap_or(time_of_impact || is_midpoint),
+            energy_balance: self.energy_balance(entry),
             allow_initial_penetration: entry.allow_initial_penetration,
             solver: match entry.solver.get_ref() {
                 SolverName::Auto => Solver::Auto,
@@ -171,6 +172,28 @@ impl<'a> Validator<'a> {
             tolerance: entry.tolerance,
             max_iterations: entry.max_iterations,
         }
+    }
+
+    /// Whether energy is to be balanced; refused where the scheme takes some on purpose.
+    fn energy_balance(&mut self, entry: &EngineSection) -> bool {
+        let Some(written) = entry.energy_balance.as_ref().filter(|given| *given.get_ref()) else {
+            return false;
+        };
+        let theta = entry.theta.as_ref().map_or(0.5, |theta| *theta.get_ref());
+        let damps = match entry.scheme {
+            SchemeName::MoreauJean if theta == 0.5 => return true,
+            SchemeName::Midpoint => return true,
+            SchemeName::MoreauJean => format!("theta = {theta:?} takes or adds energy on purpose"),
+            SchemeName::Multistep | SchemeName::Hht => {
+                format!("scheme \"{}\" takes energy on purpose", entry.scheme.text())
+            }
+        };
+        self.problems.push(
+            Problem::at(written.span(), format!("energy cannot be balanced: {damps}")).hint(
+                "leave `energy_balance` out, or take scheme \"moreau-jean\" with theta = 0.5 or scheme \"midpoint\"",
+            ),
+        );
+        false
     }
 
     /// The scheme; keys that belong to another one are refused, because they would do nothing.

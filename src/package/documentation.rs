@@ -312,6 +312,7 @@ fn engine(model: &Model) -> String {
         ("Gamma", format!("{:?}", engine.gamma)),
         ("Steps split at impacts", yes_no(engine.time_of_impact)),
         ("Penetration removed at position level", yes_no(engine.correction)),
+        ("Energy balanced", yes_no(engine.energy_balance)),
         ("Solver", format!("{:?}", engine.solver).to_lowercase()),
         ("Tolerance", format!("{:?}", engine.tolerance)),
         ("Iterations at most", engine.max_iterations.to_string()),

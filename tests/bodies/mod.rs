@@ -41,6 +41,7 @@ impl Scene {
             gamma: 0.5,
             time_of_impact: true,
             correction: true,
+            energy_balance: false,
             allow_initial_penetration: false,
             solver: SolverSettings { choice: SolverChoice::Auto, tolerance: 1e-10, max_iterations: 1000 },
             warm_start: true,

@@ -32,6 +32,7 @@ pub fn bouncing_ball() -> Model {
             gamma: 0.5,
             time_of_impact: true,
             correction: true,
+            energy_balance: false,
             allow_initial_penetration: false,
             solver: Solver::Auto,
             tolerance: 1e-10,

@@ -7,7 +7,7 @@ use super::spring::{Rates, Stiffness, Stretch};
 use super::{JointPlace, Linkage, Place, Rubbing, Spring, SpringPlace, Ties};
 use crate::engine::contact::pose;
 use crate::engine::geometry::Pose;
-use crate::engine::rotation::Orientation;
+use crate::engine::rotation::{Orientation, cross_matrix};
 use crate::engine::scalar::Scalar;
 use crate::engine::state::{Parameters, State};
 use nalgebra::{Matrix3, Vector3};
@@ -576,12 +576,6 @@ pub fn anchor<S: Scalar>(place: &Vector3<f64>, node: Option<&Configuration<S>>) 
 
 fn rotation_matrix<S: Scalar>(orientation: &Orientation<S>) -> Matrix3<S> {
     Matrix3::from_columns(&[0, 1, 2].map(|index| super::joint::axis(orientation, index)))
-}
-
-/// `cross_matrix(a) b = a x b`.
-pub fn cross_matrix<S: Scalar>(a: &Vector3<S>) -> Matrix3<S> {
-    let zero = S::zero();
-    Matrix3::new(zero, -a[2], a[1], a[2], zero, -a[0], -a[1], a[0], zero)
 }
 
 fn largest<S: Scalar>(vector: &Vector3<S>) -> f64 {

@@ -56,7 +56,7 @@ pub fn run<S: Solvable>(
     split.sort(system, whole, &search.near);
     for part in 0..split.parts() {
         split.take(part, system, whole, &search.near, island);
-        IslandStep { system, island, state, workspace, length, offset, elapsed: 0.0, crowded: false }.run();
+        IslandStep::new(system, island, state, workspace, (length, offset)).run();
     }
     workspace.memory.end(system, pile, state, &search.near);
     workspace.pile = Some(scratch);

@@ -7,7 +7,7 @@
 //! stable for any stiffness, and keeps the energy that the law keeps. Intervals are cut where a contact touches first,
 //! so that its impact speed is exact.
 
-use super::{IslandStep, Rebound, largest, linked, record_impulse, time_of_impact};
+use super::{IslandStep, Rebound, largest, linked, record_impulse, record_work, time_of_impact};
 use crate::engine::contact::{Impulse, Touch, local_frame, near};
 use crate::engine::law::continuous::anchor::{Anchor, Pull};
 use crate::engine::law::continuous::{Approach, Compliance, ContinuousLaw, Impact};
@@ -454,7 +454,8 @@ fn settle<S: Solvable>(step: &mut IslandStep<'_, S>, presses: &[Press<S>], dt: S
             true => ContactMode::Slip,
         };
         let impulse = Impulse { normal: press.force * dt, tangential: press.friction * dt, mode };
-        record_impulse(step.state, &press.touch, &impulse, &(worked / dt));
+        record_impulse(step.state, &press.touch, &impulse);
+        record_work(step.state, &press.touch, &impulse, &(worked / dt));
         store(step, press, depth, &anchor, &pull, mu);
         record_mode(step, &end, mode);
     }

@@ -29,12 +29,16 @@ const ROUGHEST: f64 = 1e-2;
 /// Puts contacts that were pressed over `dt` exactly on their surfaces, from either side.
 ///
 /// Their normal impulses are taken out of the motion first, which presses every one of them in; lifting them
-/// out again leaves all gaps at zero.
+/// out again leaves all gaps at zero. Where bodies turn, there and back again is not the same place, which lifts weights
+/// by the square of the way; where energy is balanced, a small part of the impulses has to do.
 pub fn close<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let mut lever = dt * S::from(step.contact_weight());
     for _ in 0..ROUNDS {
         if all_closed(step) {
             return;
+        }
+        if step.keeps_energy && lever.value() > 0.0 {
+            lever *= S::from(part_to_press(step, lever.value()));
         }
         let mut turns = false;
         step.workspace.unknowns.clear();
@@ -61,6 +65,22 @@ pub fn close<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
         take_penetrated(step);
         lever = S::zero();
     }
+}
+
+/// The part of the impulses that presses turning contacts in by many times their gaps, so that all are in.
+fn part_to_press<S: Solvable>(step: &IslandStep<'_, S>, lever: f64) -> f64 {
+    const GAPS: f64 = 1e4;
+    let (mut deepest, mut pressed) = (0.0_f64, 0.0_f64);
+    for (index, &place) in step.workspace.active.iter().enumerate() {
+        let touch = &step.workspace.touches[place];
+        if !turns_with(touch) && !step.is_jointed() {
+            return 1.0;
+        }
+        let impulse = step.workspace.impulses[index].normal.value();
+        deepest = deepest.max(touch.gap.value().abs());
+        pressed = pressed.max(impulse * lever * compliance_alone(step, place).value());
+    }
+    if pressed > GAPS * deepest { GAPS * deepest / pressed } else { 1.0 }
 }
 
 /// Makes active, without impulse, what a displacement of others has pressed in.
@@ -233,11 +253,14 @@ pub(super) fn turn_by<S: Solvable>(
     step.state.step.dissipated += stored - linked::spring_energy_at(step, node);
 }
 
-/// Moves a body; what its weight and its springs do on the way is booked as dissipated, so that the energy balance closes.
+/// Moves a body. What its weight and its springs do on the way is booked as dissipated, so that the energy balance closes;
+/// where [`super::balance`] closes it, motion pays for it.
 pub(super) fn shift<S: Scalar>(step: &mut IslandStep<'_, S>, node: usize, shift: Vector3<S>) {
     let parameters = &step.state.parameters;
     let mass = parameters.mass[node];
-    if mass.value().is_finite() {
+    if step.keeps_energy {
+        step.state.nodes[node].position += shift;
+    } else if mass.value().is_finite() {
         let stored = linked::spring_energy_at(step, node);
         step.state.step.dissipated += mass * parameters.gravity.dot(&shift);
         step.state.nodes[node].position += shift;

@@ -10,7 +10,7 @@ use crate::engine::contact::pose;
 use crate::engine::coupling::Twist;
 use crate::engine::geometry::Pose;
 use crate::engine::linkage::Configuration;
-use crate::engine::linkage::assembly::cross_matrix;
+use crate::engine::rotation::{cross_matrix, solve};
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
 use crate::engine::state::Past;
@@ -433,11 +433,4 @@ impl<S: Solvable> Euler<S> {
         let tangent = inertia + (cross_matrix(spin) * inertia - cross_matrix(&momentum)) * b;
         solve(&tangent, &self.missing(spin, acceleration))
     }
-}
-
-/// Cramer's rule.
-fn solve<S: Scalar>(matrix: &Matrix3<S>, right: &Vector3<S>) -> Vector3<S> {
-    let [x, y, z] = [0, 1, 2].map(|column| Vector3::from(matrix.column(column)));
-    let cross = y.cross(&z);
-    Vector3::new(right.dot(&cross), x.dot(&right.cross(&z)), x.dot(&y.cross(right))) / x.dot(&cross)
 }

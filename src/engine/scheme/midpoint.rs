@@ -12,9 +12,10 @@
 
 use super::flight::{Flight, Turning};
 use super::{
-    IslandStep, Rebound, correction, friction, joint_friction, linked, record_impulse, record_mode_of,
+    IslandStep, Rebound, balance, correction, friction, joint_friction, linked, record_impulse,
+    record_mode_of, record_work,
 };
-use crate::engine::contact::{Bodies, Jacobian, Touch, assemble, near, pose, scales};
+use crate::engine::contact::{Bodies, Impulse, Jacobian, Touch, assemble, near, pose, scales};
 use crate::engine::elementary::hypot;
 use crate::engine::geometry::{Pose, Proximity};
 use crate::engine::linkage::{Configuration, Linkage, Rubbing, Scratch};
@@ -145,12 +146,14 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, sweeps: u32, h: S) {
             }
         }
     }
+    let account = balance::open(step);
     accept(step, h);
     step.record_penetration();
     if step.system.settings.correction {
         correction::close(step, S::zero());
         correction::lift_out(step);
     }
+    balance::close(step, account);
 }
 
 /// Makes active the contacts with `gap + gamma h gap_velocity + h^2/2 gap_acceleration <= 0` in free motion.
@@ -638,7 +641,12 @@ fn accept<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
         let column = &step.workspace.columns[index];
         let mean = column.linear.transpose() * seen(&midpoint.nodes, &touch, column, mean);
         let end = seen(&midpoint.nodes, &touch, &midpoint.ends[index], |node| node.end);
-        record_impulse(step.state, &touch, &impulse, &mean);
+        record_impulse(step.state, &touch, &impulse);
+        if step.keeps_energy {
+            book_contact(step, &touch, &impulse, &mean, end[0]);
+        } else {
+            record_work(step.state, &touch, &impulse, &mean);
+        }
         if impulse.mode != ContactMode::Open && end[0].value() <= step.unresolved_speed(&touch) {
             let slip = length(&Vector3::new(S::zero(), end[1], end[2]));
             record_mode_of(step.system, step.state, &touch, impulse.mode, slip);
@@ -674,6 +682,28 @@ fn accept<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
         step.elapsed += h.value();
         linked::settle(step, h);
     }
+}
+
+/// Books what a contact takes, with the mean velocity of its touching point midway and the normal one at the end.
+fn book_contact<S: Solvable>(
+    step: &mut IslandStep<'_, S>,
+    touch: &Touch<S>,
+    impulse: &Impulse<S>,
+    mean: &Vector3<S>,
+    normal_end: S,
+) {
+    let half = S::from(0.5);
+    let mut before = *touch;
+    before.settle(step.system, step.state);
+    let sliding = if impulse.mode == ContactMode::Stick {
+        let velocity = before.velocity(step.state);
+        (velocity - before.normal * before.normal.dot(&velocity)) * half
+    } else {
+        mean - touch.normal * touch.normal.dot(mean)
+    };
+    let unsure = balance::unsure_speed(step, &before);
+    let across = (touch.normal_velocity + normal_end) * half;
+    balance::book(&mut step.state.step, impulse, (across, sliding), unsure);
 }
 
 /// Writes velocities at the end as those of the proposal.

@@ -8,6 +8,7 @@
 //! point stays with a body that turns, impulses act on it midway and velocities are those at the end, which makes
 //! pivoting of order 2. [`midpoint`] has intervals of its own, and [`end_point`] a free motion of its own.
 
+mod balance;
 mod catch;
 pub mod continuous;
 pub mod correction;
@@ -103,9 +104,24 @@ pub struct IslandStep<'a, S: Scalar> {
     pub elapsed: f64,
     /// Whether the substep has had so many impacts that short bounces are not followed any more.
     pub crowded: bool,
+    /// Whether the balance of energy is closed after every interval.
+    pub keeps_energy: bool,
 }
 
-impl<S: Solvable> IslandStep<'_, S> {
+impl<'a, S: Solvable> IslandStep<'a, S> {
+    /// A substep of some `length` that starts at `offset`.
+    #[inline]
+    pub fn new(
+        system: &'a System,
+        island: &'a Island,
+        state: &'a mut State<S>,
+        workspace: &'a mut Workspace<S>,
+        (length, offset): (f64, f64),
+    ) -> IslandStep<'a, S> {
+        let (elapsed, crowded, keeps_energy) = (0.0, false, false);
+        IslandStep { system, island, state, workspace, length, offset, elapsed, crowded, keeps_energy }
+    }
+
     /// Advances the island over the substep.
     #[inline]
     pub fn run(&mut self) {
@@ -115,6 +131,9 @@ impl<S: Solvable> IslandStep<'_, S> {
             Scheme::MoreauJean => self.apply(self.offset + settings.theta * self.length),
             Scheme::Multistep { rho } => return multistep::run(self, rho),
             Scheme::Hht { alpha } => return hht::run(self, alpha),
+        }
+        if settings.energy_balance {
+            self.keeps_energy = balance::is_due(self);
         }
         if self.island.continuous.is_empty() {
             self.advance(S::from(self.length));
@@ -826,13 +845,19 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// Makes the proposed velocities and impulses real, and moves the nodes over `dt`.
     #[inline]
     fn accept(&mut self, dt: S) {
-        for (&index, impulse) in self.workspace.active.iter().zip(&self.workspace.impulses) {
+        for place in 0..self.workspace.active.len() {
+            let impulse = &self.workspace.impulses[place];
             if impulse.normal.value() <= 0.0 {
                 continue;
             }
-            let touch = &self.workspace.touches[index];
+            let touch = &self.workspace.touches[self.workspace.active[place]];
             let mean_velocity = (touch.velocity(self.state) + self.proposed_velocity(touch)) * S::from(0.5);
-            record_impulse(self.state, touch, impulse, &mean_velocity);
+            record_impulse(self.state, touch, impulse);
+            if self.keeps_energy && dt.value() > 0.0 {
+                self.book_contact(place, &mean_velocity);
+                continue;
+            }
+            record_work(self.state, touch, impulse, &mean_velocity);
             if let Some(index) = self.system.nodes[touch.node].coupling
                 && touch.normal_velocity.value() < 0.0
             {
@@ -865,6 +890,16 @@ impl<S: Solvable> IslandStep<'_, S> {
             self.elapsed += dt.value();
             linked::settle(self, dt);
         }
+    }
+
+    #[inline(never)]
+    fn book_contact(&mut self, place: usize, mean_velocity: &Vector3<S>) {
+        let Workspace { touches, active, impulses, .. } = &*self.workspace;
+        let (touch, impulse) = (&touches[active[place]], &impulses[place]);
+        let unsure = balance::unsure_speed(self, touch);
+        let normal = touch.acting_normal();
+        let across = normal.dot(mean_velocity);
+        balance::book(&mut self.state.step, impulse, (across, mean_velocity - normal * across), unsure);
     }
 
     /// Moves nodes of any kind.
@@ -1124,14 +1159,9 @@ pub fn record_mode<S: Scalar>(record: &mut ContactRecord<S>, mode: ContactMode, 
     }
 }
 
-/// Books an impulse that acted while the touching point moved over the surface with `mean_velocity`.
+/// Books an impulse.
 #[inline]
-fn record_impulse<S: Scalar>(
-    state: &mut State<S>,
-    touch: &Touch<S>,
-    impulse: &Impulse<S>,
-    mean_velocity: &Vector3<S>,
-) {
+fn record_impulse<S: Scalar>(state: &mut State<S>, touch: &Touch<S>, impulse: &Impulse<S>) {
     let vector = impulse.vector(&touch.acting_normal());
     state.nodes[touch.node].contact_impulse += vector;
     if let Some(rotation) = touch.rotation {
@@ -1146,6 +1176,17 @@ fn record_impulse<S: Scalar>(
     let record = &mut state.contacts[touch.contact];
     record.normal_impulse += impulse.normal;
     record.tangential_impulse += impulse.tangential;
+}
+
+/// Books the work of an impulse that acted while the touching point moved over the surface with `mean_velocity`.
+#[inline]
+fn record_work<S: Scalar>(
+    state: &mut State<S>,
+    touch: &Touch<S>,
+    impulse: &Impulse<S>,
+    mean_velocity: &Vector3<S>,
+) {
+    let vector = impulse.vector(&touch.acting_normal());
     state.step.dissipated -= vector.dot(mean_velocity);
     state.step.dissipated_by_friction -= impulse.tangential.dot(mean_velocity);
 }

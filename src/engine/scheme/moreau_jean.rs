@@ -2,6 +2,7 @@
 //! Newton's law on the velocity before the step. Impact times are O(h). [Fancello 2012, algorithm 3.1] What would be
 //! passed through within the step acts as well ([`catch`]).
 
+use super::balance::{self, Account};
 use super::{IslandStep, catch};
 use crate::engine::solver::Solvable;
 
@@ -15,28 +16,32 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
 
 /// The same with gaps that are `rounded` or not.
 pub fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rounded: bool) {
-    pass(step, dt, rounded);
+    let account = pass(step, dt, rounded);
     // A master that iterates has its own positions.
     if step.system.settings.correction && !step.island.iterates {
         super::correction::lift_out(step);
     }
+    balance::close(step, account);
 }
 
-/// The same without correction.
-pub fn pass<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rounded: bool) {
+/// The same without correction. Returns the energy before.
+pub fn pass<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rounded: bool) -> Option<Account<S>> {
     step.look();
     activate(step, dt, rounded);
     step.propose_impact(dt);
-    if step.island.turns_along {
-        if catch::passed(step, dt) {
-            step.propose_impact(dt);
-        }
+    let catches = step.island.turns_along;
+    if catches && catch::passed(step, dt) {
+        step.propose_impact(dt);
+    }
+    let account = balance::open(step);
+    if catches {
         catch::accept(step, dt);
     } else {
         step.accept(dt);
     }
     step.record_modes();
     step.record_penetration();
+    account
 }
 
 /// Makes active what closes soon; with gaps that are round-off if wanted.

@@ -8,7 +8,7 @@
 //! rest of the step is captured.
 
 use super::flight::{Flight, Turning};
-use super::{IslandStep, Rebound, correction, linked, moreau_jean, slip_end};
+use super::{IslandStep, Rebound, balance, correction, linked, moreau_jean, slip_end};
 use crate::engine::contact::{Touch, distance, near};
 use crate::engine::scalar::{Dual, Scalar, length};
 use crate::engine::solver::Solvable;
@@ -54,6 +54,9 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, mut remaining: S) {
             continue;
         }
         let (interval, is_last) = propose_interval(step, remaining);
+        // What flies keeps its energy.
+        let flies = step.workspace.active.is_empty() && step.island.linkage.is_none();
+        let account = if flies { None } else { balance::open(step) };
         step.accept(interval);
         if !step.workspace.active.is_empty() {
             step.record_modes();
@@ -62,6 +65,7 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, mut remaining: S) {
             }
             correction::close(step, interval);
         }
+        balance::close(step, account);
         if is_last {
             return;
         }
@@ -75,10 +79,15 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, mut remaining: S) {
 #[inline(never)]
 fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) {
     // Contacts were left closed to round-off.
-    moreau_jean::pass(step, remaining, true);
-    if !step.system.settings.correction {
-        return;
+    let account = moreau_jean::pass(step, remaining, true);
+    if step.system.settings.correction {
+        close_pressed(step, remaining);
     }
+    balance::close(step, account);
+}
+
+/// Closes what is pressed and does not leave, and opens what is inside.
+fn close_pressed<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) {
     let mut kept = 0;
     for index in 0..step.workspace.active.len() {
         let touch = &mut step.workspace.touches[step.workspace.active[index]];

@@ -83,8 +83,10 @@ pub fn record<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
             acting.angular_velocity = (before + turns[rotation].end) * half;
         }
     }
-    let work = work_of_rows(step, linkage, index);
-    step.state.step.dissipated -= work;
+    if !step.keeps_energy || dt.value() == 0.0 {
+        let work = work_of_rows(step, linkage, index);
+        step.state.step.dissipated -= work;
+    }
     joint_friction::record(step, index, dt);
     let acting = &step.workspace.linkages[index].acting;
     let lost = linkage.damping_power(&step.system.ties, &step.state.parameters, acting) * dt;
