@@ -1,6 +1,7 @@
 """Four sections of Theo Jansen's linkage on one crankshaft: eight legs that walk.
 
-`python walker.py` runs it and draws the figure of this folder, `python walker.py model` prints model.toml, which is made here.
+`python walker.py` runs it and draws the figure of this folder, `python walker.py slow` lets the crank turn as slowly as in the
+thesis, `python walker.py model` prints model.toml, which is made here.
 """
 
 import sys
@@ -13,17 +14,20 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 sys.path.insert(0, str(HERE))
-from fmu_side import FmuSide, build  # noqa: E402
+from fmu_side import FmuSide, build, vector  # noqa: E402
 from linkage import LENGTHS, mirrored, points  # noqa: E402
 
 SCALE = 0.01  # m in a unit of the linkage
-SECTIONS = {"one": (-0.6, 0.0), "two": (-0.2, 90.0), "three": (0.2, 270.0), "four": (0.6, 180.0)}  # y, phase in deg
-FRAME_MASS, CRANK_MASS, UPPER_MASS, ROD_MASS, FOOT_MASS = 20.0, 2.0, 1.0, 0.4, 1.0
-WEIGHT = 9.81 * (FRAME_MASS + CRANK_MASS + 8 * (UPPER_MASS + ROD_MASS + FOOT_MASS))
+SECTIONS = {"one": (-0.6, 90.0), "two": (-0.2, 270.0), "three": (0.2, 270.0), "four": (0.6, 90.0)}  # y, phase in deg
+FRAME_MASS, SHAFT_MASS, CRANK_MASS, UPPER_MASS, ROD_MASS, SHIN_MASS, PAD_MASS = 20.0, 1.0, 0.25, 1.0, 0.4, 0.9, 0.1
+WEIGHT = 9.81 * (FRAME_MASS + SHAFT_MASS + 4 * CRANK_MASS + 8 * (UPPER_MASS + ROD_MASS + SHIN_MASS + PAD_MASS))
 THICKNESS = 0.02
-TURN = 10.0  # s
+PAD_STIFFNESS, PAD_DAMPING = 3e4, 200.0  # N/m and N.s/m
+BUSH_RADIUS, TWIST_STIFFNESS, TWIST_DAMPING = 0.1, 50.0, 2.0  # m, N.m/rad and N.m.s/rad of both bushes of a crank
+TURN, TURN_OF_THE_THESIS = 10.0, 200.0  # s
 STAND = 1.0  # s before the crank starts, which takes as long
-STEP = 2e-3
+STEP = 4e-3
+FACETS, CONE = "friction.facets = { mu = 1.2, facets = 16, aligned = false }", "friction.cone.mu = 1.2"
 LEGS = [f"{side}_{section}" for section in SECTIONS for side in ("front", "rear")]
 
 
@@ -69,7 +73,36 @@ def numbers(values):
     return "[" + ", ".join(f"{round(float(value), 14) + 0.0:.14g}" for value in values) + "]"
 
 
-def model(friction="friction.facets = { mu = 1.2, facets = 16, aligned = false }", restitution=0.8, turn_time=TURN):
+def crank(section, y, world, twist_stiffness):
+    """Of a section: it turns in the frame, and two rubber bushes hold it to the shaft."""
+    lines = [
+        "",
+        "[[node]]",
+        f'name = "crank_{section}"',
+        'coupling = "owned"',
+        f"mass = {CRANK_MASS}",
+        f"inertia = {numbers([CRANK_MASS * 0.01, CRANK_MASS * 0.02, CRANK_MASS * 0.01])}",
+        f"position = {world([0.0, 0.0], y)}",
+        "",
+        "[[joint]]",
+        f'name = "bearing_{section}"',
+        f'between = ["frame", "crank_{section}"]',
+        f"revolute = {{ axis = [0.0, -1.0, 0.0], position = {world([0.0, 0.0], y)} }}",
+    ]
+    for bush, place in (("left", -BUSH_RADIUS), ("right", BUSH_RADIUS)):
+        lines += [
+            "",
+            "[[spring]]",
+            f'name = "{bush}_bush_{section}"',
+            f'between = ["shaft", "crank_{section}"]',
+            f"stiffness = {twist_stiffness / (2 * BUSH_RADIUS**2):.10g}",
+            f"damping = {TWIST_DAMPING / (2 * BUSH_RADIUS**2):.10g}",
+            f"anchors = [{numbers([place, y, 0.0])}, {numbers([place, 0.0, 0.0])}]",
+        ]
+    return lines
+
+
+def model(friction=FACETS, turn_time=TURN, twist_stiffness=TWIST_STIFFNESS):
     """Text of model.toml."""
     up = height()
 
@@ -98,15 +131,15 @@ def model(friction="friction.facets = { mu = 1.2, facets = 16, aligned = false }
         f"position = {world([0.0, -SCALE * LENGTHS['l']], 0.0)}",
         "",
         "[[node]]",
-        'name = "crank"',
+        'name = "shaft"',
         'coupling = "owned"',
-        f"mass = {CRANK_MASS}",
-        f"inertia = {numbers([CRANK_MASS * 0.12, CRANK_MASS * 0.01, CRANK_MASS * 0.12])}",
+        f"mass = {SHAFT_MASS}",
+        f"inertia = {numbers([SHAFT_MASS * 0.12, SHAFT_MASS * 0.01, SHAFT_MASS * 0.12])}",
         f"position = {world([0.0, 0.0], 0.0)}",
         "",
         "[[joint]]",
         'name = "motor"',
-        'between = ["frame", "crank"]',
+        'between = ["frame", "shaft"]',
         f"revolute = {{ axis = [0.0, -1.0, 0.0], position = {world([0.0, 0.0], 0.0)} }}",
         f"drive.rate.ramp = {{ from = 0.0, to = {2 * pi / turn_time:.10g}, start = {STAND}, duration = {STAND} }}",
         "",
@@ -115,13 +148,14 @@ def model(friction="friction.facets = { mu = 1.2, facets = 16, aligned = false }
         "shape.plane.normal = [0.0, 0.0, 1.0]",
     ]
     for section, (y, phase) in SECTIONS.items():
+        lines += crank(section, y, world, twist_stiffness)
         for side in ("front", "rear"):
             at = leg_points(side, phase)
             name = f"{side}_{section}"
             upper = Plate(UPPER_MASS, [at["B"], at["C"], at["D"]])
             rod = Plate(ROD_MASS, [at["B"], at["E"]])
-            foot = Plate(FOOT_MASS, [at["E"], at["F"], at["G"]])
-            for part, plate in (("upper", upper), ("rod", rod), ("foot", foot)):
+            shin = Plate(SHIN_MASS, [at["E"], at["F"], at["G"]])
+            for part, plate in (("upper", upper), ("rod", rod), ("shin", shin)):
                 lines += [
                     "",
                     "[[node]]",
@@ -130,13 +164,11 @@ def model(friction="friction.facets = { mu = 1.2, facets = 16, aligned = false }
                     f"mass = {plate.mass}",
                     f"inertia = {numbers(plate.inertia)}",
                 ]
-                if part == "foot":
-                    lines.append(f"shape.points = [{numbers(foot.local(at['G']))}]")
                 lines += [f"position = {world(plate.centre, y)}", f"orientation = {numbers(plate.quaternion)}"]
             for joint, ends, place in (
                 ("shoulder", ("frame", f"{name}_upper"), "B"),
                 ("hip", ("frame", f"{name}_rod"), "B"),
-                ("knee", (f"{name}_rod", f"{name}_foot"), "E"),
+                ("knee", (f"{name}_rod", f"{name}_shin"), "E"),
             ):
                 lines += [
                     "",
@@ -145,11 +177,11 @@ def model(friction="friction.facets = { mu = 1.2, facets = 16, aligned = false }
                     f'between = ["{ends[0]}", "{ends[1]}"]',
                     f"revolute = {{ axis = [0.0, 1.0, 0.0], position = {world(at[place], y)} }}",
                 ]
-            pin = [at["A"][0], y, at["A"][1]]
+            pin = [at["A"][0], 0.0, at["A"][1]]
             for link, ends, anchors in (
-                ("j", ("crank", f"{name}_upper"), (pin, upper.local(at["C"]))),
-                ("k", ("crank", f"{name}_foot"), (pin, foot.local(at["E"]))),
-                ("f", (f"{name}_upper", f"{name}_foot"), (upper.local(at["D"]), foot.local(at["F"]))),
+                ("j", (f"crank_{section}", f"{name}_upper"), (pin, upper.local(at["C"]))),
+                ("k", (f"crank_{section}", f"{name}_shin"), (pin, shin.local(at["E"]))),
+                ("f", (f"{name}_upper", f"{name}_shin"), (upper.local(at["D"]), shin.local(at["F"]))),
             ):
                 lines += [
                     "",
@@ -160,49 +192,89 @@ def model(friction="friction.facets = { mu = 1.2, facets = 16, aligned = false }
                 ]
             lines += [
                 "",
+                "[[node]]",
+                f'name = "{name}_pad"',
+                'coupling = "owned"',
+                f"mass = {PAD_MASS}",
+                f"position = {world(at['G'], y)}",
+                "",
+                "[[spring]]",
+                f'name = "{name}_rubber"',
+                f'between = ["{name}_shin", "{name}_pad"]',
+                f"stiffness = {PAD_STIFFNESS:g}",
+                f"damping = {PAD_DAMPING:g}",
+                f"anchors = [{numbers(shin.local(at['G']))}, [0.0, 0.0, 0.0]]",
+                "",
                 "[[contact]]",
                 f'name = "{name}"',
-                f'between = ["{name}_foot", "ground_plane"]',
-                f"restitution = {restitution}",
+                f'between = ["{name}_pad", "ground_plane"]',
+                "restitution = 0.8",
                 friction,
             ]
     return "\n".join(lines) + "\n"
 
 
+QUANTITIES = ["gap", "slip", "f_n", "f_t[1]", "f_t[2]"]
+
+
+def turned(w, y):
+    """Angle about -y of a quaternion."""
+    return -2 * np.arctan2(y, w)
+
+
 def walk(fmu, stop=2 * STAND + TURN, step=STEP):
-    """Columns: time, place of the frame, then of each leg in turn its gap, slip, normal force, and friction along x and y."""
-    outputs = ["frame.r[1]", "frame.r[2]", "frame.r[3]"]
+    """Columns: time, place of the frame, twist of the first crank, then of each leg in turn its quantities, the place of its
+    foot along x and y, and its state (0 open, 1 sticks, 2 slides)."""
+    outputs = vector("frame.r") + ["shaft.q[1]", "shaft.q[3]", "crank_one.q[1]", "crank_one.q[3]"]
     for leg in LEGS:
-        outputs += [f"{leg}.gap", f"{leg}.slip", f"{leg}.f_n", f"{leg}.f_t[1]", f"{leg}.f_t[2]"]
+        outputs += [f"{leg}.{quantity}" for quantity in QUANTITIES] + [f"{leg}_pad.r[1]", f"{leg}_pad.r[2]"]
+    rows = []
     with FmuSide(fmu, outputs=outputs) as walker:
         walker.start()
-        return np.array([[(k + 1) * step, *walker.step(k * step, step)] for k in range(round(stop / step))])
+        states = [walker.references[f"{leg}.state"] for leg in LEGS]
+        for k in range(round(stop / step)):
+            found = walker.step(k * step, step)
+            twist = (turned(*found[5:7]) - turned(*found[3:5]) + pi) % (2 * pi) - pi
+            legs = np.column_stack([np.reshape(found[7:], (len(LEGS), -1)), walker.slave.getInteger(states)])
+            rows.append([(k + 1) * step, *found[:3], twist, *legs.ravel()])
+    return np.array(rows)
 
 
 def legs_of(rows):
-    """Gap, slip, normal force and friction: times by legs by these five."""
-    return rows[:, 4:].reshape(len(rows), len(LEGS), 5)
+    """Times by legs by the quantities, the place and the state."""
+    return rows[:, 5:].reshape(len(rows), len(LEGS), -1)
+
+
+def creep(time, force, places, least=10.0, pause=0.2):
+    """How far a foot goes, at most, from the place where it first carries more than the least force until it does so no more;
+    a stance ends where it carries less for as long as the pause."""
+    carries = np.flatnonzero(force > least)
+    if len(carries) == 0:
+        return 0.0
+    stances = np.split(carries, np.flatnonzero(np.diff(time[carries]) > pause) + 1)
+    return max(np.linalg.norm(places[stance] - places[stance[0]], axis=1).max() for stance in stances)
 
 
 def numbers_of(rows, start=2 * STAND):
     """What the README tells, of the part in which the crank turns evenly."""
     rows = rows[rows[:, 0] > start]
     legs, step = legs_of(rows), rows[1, 0] - rows[0, 0]
-    gap, slip, force = legs[:, :, 0], legs[:, :, 1], legs[:, :, 2]
+    gap, slip, force, places, state = legs[:, :, 0], legs[:, :, 1], legs[:, :, 2], legs[:, :, 5:7], legs[:, :, 7]
     way = rows[0, 1] - rows[-1, 1]
     return dict(
         way=way,
         aside=np.abs(rows[:, 2]).max(),
+        bob=np.ptp(rows[:, 3]),
+        twist=np.abs(rows[:, 4]).max(),
         weight_error=force.sum(axis=1).mean() / WEIGHT - 1,
         slide=(force * slip).sum() * step / (WEIGHT * way),
-        duty=(gap < 1e-3).mean(axis=0),
+        stuck=force[state == 1].sum() / force.sum(),
+        sliding_load=force[state == 2].max(initial=0.0),
+        creep=max(creep(rows[:, 0], force[:, leg], places[:, leg]) for leg in range(len(LEGS))),
+        duty=(force > 0).mean(axis=0),
+        low=(gap < 1e-3).mean(axis=0),
         penetration=-gap.min(),
     )
-
-
-def smoothed(values, count=25):
-    """Mean over some steps, without which a bouncing foot is all needles."""
-    return np.convolve(values, np.ones(count) / count, mode="same")
 
 
 def draw(rows, path):
@@ -219,11 +291,11 @@ def draw(rows, path):
     axes[0].set_ylabel("height of feet, cm")
     axes[0].legend(loc="upper right", fontsize="small")
     for column, name in ((2, "normal"), (3, "friction along x"), (4, "friction along y")):
-        axes[1].plot(time, smoothed(legs[:, 0, column]), linewidth=0.8, label=name)
+        axes[1].plot(time, legs[:, 0, column], linewidth=0.8, label=name)
     axes[1].set_ylabel("reactions, N")
     axes[1].legend(loc="upper right", fontsize="small")
     for leg, name in enumerate(LEGS):
-        stands = smoothed(legs[:, leg, 2]) > 5.0
+        stands = legs[:, leg, 2] > 0.0
         axes[2].fill_between(time, leg, leg + 0.8, where=stands, color="tab:red" if leg % 2 == 0 else "tab:blue", linewidth=0)
     axes[2].set_yticks(np.arange(len(LEGS)) + 0.4, [name.replace("_", " ") for name in LEGS], fontsize="small")
     axes[2].set_ylabel("on the ground")
@@ -233,16 +305,26 @@ def draw(rows, path):
     figure.savefig(path, dpi=75)
 
 
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        rows = walk(build("jansen_walker", folder))
-    for name, value in numbers_of(rows).items():
-        print(name, value)
-    draw(rows, HERE / "figure.png")
+def walked(folder, friction=FACETS, turn_time=TURN, twist_stiffness=TWIST_STIFFNESS, turns=1.0):
+    """Stands, starts and walks for some turns of the crank; the rows of `walk`."""
+    source = Path(folder) / "walker.toml"
+    source.write_text(model(friction, turn_time, twist_stiffness))
+    return walk(build("jansen_walker", folder, source), 2 * STAND + turns * turn_time)
+
+
+def main(turn_time=TURN):
+    for name, friction in (("16 sides", FACETS), ("cone", CONE)):
+        with tempfile.TemporaryDirectory() as folder:
+            rows = walked(folder, friction, turn_time)
+        print(name, *(f"  {key} {value}" for key, value in numbers_of(rows).items()), sep="\n")
+    if turn_time == TURN:
+        draw(rows, HERE / "figure.png")
 
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["model"]:
         print(model(), end="")
+    elif sys.argv[1:] == ["slow"]:
+        main(TURN_OF_THE_THESIS)
     else:
         main()
