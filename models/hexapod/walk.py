@@ -17,11 +17,12 @@ sys.path.insert(0, str(HERE.parent))
 from fmu_side import FmuSide, build  # noqa: E402
 
 BODY_MASS, BODY_SIZE = 10.0, (0.6, 0.24, 0.1)
-LINKS = {"coxa": (0.06, 0.3), "femur": (0.16, 0.4), "tibia": (0.26, 0.3)}  # length, mass
+LINKS = {"coxa": (0.06, 0.3), "femur": (0.16, 0.4), "tibia": (0.26, 0.25)}  # length, mass
+FOOT_MASS, FOOT_STIFFNESS, FOOT_DAMPING = 0.05, 1e6, 1000.0  # kg, N/m and N.s/m
 THICKNESS = 0.04  # of links, for their inertia
 STANDING = 0.16  # height of the hips
 REACH = 0.25  # of a foot from its hip, outwards
-WEIGHT = 9.81 * (BODY_MASS + 6 * sum(mass for _, mass in LINKS.values()))
+WEIGHT = 9.81 * (BODY_MASS + 6 * (FOOT_MASS + sum(mass for _, mass in LINKS.values())))
 STEP = 2e-3
 
 
@@ -111,7 +112,7 @@ def joint_angles(time):
 def walk(fmu, stop=STOP, step=STEP):
     """Columns: time, place of the body, normal force of each foot, slip and gap of each, all after each step."""
     joints = [f"{leg.name}_{joint}" for leg in LEGS for joint in ("hip", "shoulder", "knee")]
-    contacts = [f"{leg.name}_tibia_floor" for leg in LEGS]
+    contacts = [f"{leg.name}_foot_floor" for leg in LEGS]
     outputs = ["body.r[1]", "body.r[2]", "body.r[3]"]
     outputs += [f"{name}.{value}" for value in ("f_n", "slip", "gap") for name in contacts]
     rows = []
@@ -167,6 +168,9 @@ def model():
         "stop = 1.0                           # it stands; walk.py makes it walk",
         f"step = {STEP:g}",
         "",
+        "[engine]",
+        "theta = 1.0                          # damps the sway of the rubber feet, whose dampers act up and down only",
+        "",
         "[[node]]",
         'name = "body"',
         'coupling = "owned"',
@@ -193,8 +197,6 @@ def model():
                 f"mass = {mass}",
                 f"inertia = {numbers(rod(length, mass))}",
             ]
-            if link == "tibia":
-                lines.append(f"shape.points = [{numbers([length / 2, 0, 0])}]")
             lines += [
                 f"position = {numbers((corners[k] + corners[k + 1]) / 2)}",
                 f"orientation = {numbers(turned(directions[k]))}",
@@ -206,14 +208,28 @@ def model():
                 'drive.position = "input"',
             ]
             before = name
+        lines += [
+            "",
+            "[[node]]",
+            f'name = "{leg.name}_foot"',
+            'coupling = "owned"',
+            f"mass = {FOOT_MASS}",
+            f"position = {numbers(corners[-1])}",
+            "",
+            "[[spring]]",
+            f'name = "{leg.name}_rubber"',
+            f'between = ["{leg.name}_tibia", "{leg.name}_foot"]',
+            f"stiffness = {FOOT_STIFFNESS:g}",
+            f"damping = {FOOT_DAMPING:g}",
+            f"anchors = [{numbers([LINKS['tibia'][0] / 2, 0, 0])}, [0.0, 0.0, 0.0]]",
+        ]
     lines += ["", "[[surface]]", 'name = "floor"', "shape.plane.normal = [0.0, 0.0, 1.0]"]
     for leg in LEGS:
         lines += [
             "",
             "[[contact]]",
-            f'between = ["{leg.name}_tibia", "floor"]',
-            "friction.bristle = { mu = 0.7, stiffness = 1e7 }",
-            "normal_stiffness = 1e8               # six feet share the weight by it, and inner forces by the bristles",
+            f'between = ["{leg.name}_foot", "floor"]',
+            "friction.cone.mu = 0.7",
         ]
     return "\n".join(lines) + "\n"
 
@@ -236,7 +252,7 @@ def draw(rows, path):
     axes[2].plot(time, forces.sum(axis=1), color="k", linewidth=1)
     axes[2].axhline(WEIGHT, color="0.7", linewidth=0.8)
     axes[2].set_ylabel("sum, N")
-    axes[2].set_ylim(WEIGHT - 10, WEIGHT + 10)
+    axes[2].set_ylim(WEIGHT - 25, WEIGHT + 25)
     axes[3].plot(time, 1e3 * rows[:, 1])
     axes[3].set_ylabel("way, mm")
     axes[3].set_xlabel("time, s")
