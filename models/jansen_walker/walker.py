@@ -245,7 +245,7 @@ def legs_of(rows):
     return rows[:, 5:].reshape(len(rows), len(LEGS), -1)
 
 
-def creep(time, force, places, least=10.0, pause=0.2):
+def creep(time, force, places, least=20.0, pause=0.2):
     """How far a foot goes, at most, from the place where it first carries more than the least force until it does so no more;
     a stance ends where it carries less for as long as the pause."""
     carries = np.flatnonzero(force > least)

@@ -2,7 +2,7 @@
 //! that were recorded, as an FMU has no outputs for it.
 //!
 //! The force of a pair is its normal force along the mean normal of the touching points plus its friction force, both
-//! means over the communication step. It is drawn at the middle of the points.
+//! means over the communication step. Both are drawn at the middle of the points.
 
 use super::packing::Chunks;
 use super::recording::Recording;
@@ -33,6 +33,8 @@ pub struct Touching {
     origin: [usize; 3],
     /// The force on the node.
     force: [usize; 3],
+    /// The part of it that is friction.
+    friction: [usize; 3],
     /// Largest force.
     largest: f64,
     /// The force that nine tenths do not exceed.
@@ -44,6 +46,7 @@ struct Force {
     contact: u32,
     origin: Vector3<f64>,
     force: Vector3<f64>,
+    friction: Vector3<f64>,
 }
 
 /// Finds all touching points and forces.
@@ -82,6 +85,7 @@ pub fn touching(
                 contact: contact as u32,
                 origin: near.iter().map(|(point, _)| point).sum::<Vector3<f64>>() / count,
                 force: normal * normal_force + friction,
+                friction,
             });
             points.extend(near.into_iter().map(|(point, _)| point));
         }
@@ -98,6 +102,8 @@ pub fn touching(
         contact: chunks.push_u32(forces.iter().map(|force| force.contact)),
         origin: axes.map(|axis| chunks.push_f32(forces.iter().map(|force| force.origin[axis] as f32))),
         force: axes.map(|axis| chunks.push_f32(forces.iter().map(|force| force.force[axis] as f32))),
+        friction: axes
+            .map(|axis| chunks.push_f32(forces.iter().map(|force| force.friction[axis] as f32))),
         largest: sizes.last().copied().unwrap_or(0.0),
         usual: sizes.get(sizes.len() * 9 / 10).copied().unwrap_or(0.0),
     }

@@ -49,6 +49,8 @@ def test_strides_of_the_linkage():
     (first,) = np.flatnonzero(lower & ~np.roll(lower, 1))
     stride = feet[(first + 1800) % 3600, 0] - feet[first, 0]
     assert abs(2 * stride / 100 - 1.271) < 1e-3
+    apart = (feet[900, 0] - feet[0, 0]) - (feet[0, 0] - feet[-900, 0])
+    assert round(apart) == 8
     height = feet[:, 1] - feet[:, 1].min()
     assert [round((height < bar).mean(), 2) for bar in (0.1, 0.5, 1.0, 2.0)] == [0.27, 0.37, 0.43, 0.52]
     speed = np.degrees(np.gradient(feet[:, 0], 0.1))
@@ -83,7 +85,7 @@ def assert_sticks(found, slide, load, creep):
 def test_it_walks(tmp_path):
     rows = jansen.walked(tmp_path, turns=0.1)
     found = stands_then_walks(rows, jansen.STAND)
-    assert_sticks(found, slide=1e-3, load=20.0, creep=1e-3)
+    assert_sticks(found, slide=1e-3, load=20.0, creep=1e-4)
     assert 0.15 < found["way"] < 0.2
     force = jansen.legs_of(rows)[:, :, 2]
     assert (force[-1, [1, 2, 4, 7]] > 20.0).all() and (force[-1, [0, 3, 5, 6]] == 0.0).all()
@@ -97,11 +99,11 @@ def test_it_walks(tmp_path):
 def test_a_turn(tmp_path, friction, turn_time):
     rows = jansen.walked(tmp_path, friction, turn_time)
     found = stands_then_walks(rows, 2 * jansen.STAND)
-    assert_sticks(found, slide=1e-4, load=10.0, creep=3e-4)
+    assert_sticks(found, slide=1e-4, load=20.0, creep=1e-4)
     assert abs(found["weight_error"]) < 1e-4
     assert abs(found["way"] - 1.25) < 0.01
     assert abs(found["bob"] - 0.0142) < 5e-4
-    assert abs(found["twist"] - 0.21) < 0.01
+    assert 0.19 < found["twist"] < 0.22
     assert np.abs(found["duty"] - 0.5).max() < 0.03
     # Each foot has been up and down.
     legs = jansen.legs_of(rows)

@@ -4,6 +4,7 @@ import os
 import shutil
 import time
 
+import numpy as np
 import pytest
 from conftest import ROOT, contact_fmu, read_csv
 from other_fmus import other_fmu
@@ -199,6 +200,22 @@ def test_view_is_turned_and_forces_are_hidden(boxes):
     assert opened.picture() != turned
     opened.page.locator("#show-forces").check()
     opened.page.locator("#home").click()
+
+
+def test_friction_has_arrows_of_its_own(boxes):
+    """At the sample with the largest friction: as many as contacts rub, and gone with the forces."""
+    opened, table = boxes
+    contacts = [name[: -len(".f_n")] for name in table if name.endswith(".f_n")]
+    friction = np.array([np.hypot.reduce([table[f"{name}.f_t[{axis}]"] for axis in (1, 2, 3)]) for name in contacts])
+    normal = np.array([table[f"{name}.f_n"] for name in contacts])
+    sample = int(friction.max(axis=0).argmax())
+    # Half a step on, so that rounding does not show the sample before.
+    opened.value(f"report.player.go({float(table['time'][sample]) + 5e-4})")
+    assert opened.value("report.view.frictionArrows()") == (friction[:, sample] > 0.1 * friction.max()).sum() > 0
+    assert opened.value("report.view.arrows()") == (normal[:, sample] > 0).sum()
+    opened.page.locator("#show-forces").uncheck()
+    assert opened.value("report.view.frictionArrows()") == 0
+    opened.page.locator("#show-forces").check()
 
 
 def test_variables_are_chosen(boxes):

@@ -24,7 +24,7 @@ async function makeView(model, times) {
   const [firstPoint, firstForce, contactOf] = await Promise.all(
     [touching.firstPoint, touching.firstForce, touching.contact].map(data.u32),
   );
-  const [point, origin, force] = await Promise.all([touching.point, touching.origin, touching.force].map(load));
+  const [point, origin, force, friction] = await Promise.all([touching.point, touching.origin, touching.force, touching.friction].map(load));
   const meshes = await shapes.meshes(given.meshes);
 
   // Position and orientation of a body between samples k and k + 1.
@@ -115,8 +115,13 @@ async function makeView(model, times) {
     3 * given.ties.length,
   );
   const dots = instances(new THREE.SphereGeometry(0.011 * radius, 12, 8), glow(0xd81b60), most(firstPoint) + contacts);
-  const shafts = instances(new THREE.CylinderGeometry(0.006 * radius, 0.006 * radius, 1, 10).translate(0, 0.5, 0), glow(0xe53935), contacts);
-  const heads = instances(new THREE.ConeGeometry(0.018 * radius, 0.05 * radius, 14).translate(0, -0.025 * radius, 0), glow(0xe53935), contacts);
+  const arrows = (colour) => ({
+    shafts: instances(new THREE.CylinderGeometry(0.006 * radius, 0.006 * radius, 1, 10).translate(0, 0.5, 0), glow(colour), contacts),
+    heads: instances(new THREE.ConeGeometry(0.018 * radius, 0.05 * radius, 14).translate(0, -0.025 * radius, 0), glow(colour), contacts),
+  });
+  // Colours of the legend in report.css.
+  const normals = arrows(0xe53935);
+  const frictions = arrows(0x1e88e5);
 
   scene.add(new THREE.HemisphereLight(0xffffff, 0x8a8f99, 1.7));
   const sun = new THREE.DirectionalLight(0xffffff, 1.9);
@@ -164,22 +169,26 @@ async function makeView(model, times) {
       const newtons = Math.hypot(force[0][i], force[1][i], force[2][i]);
       if (newtons > (strongest.get(contactOf[i])?.newtons ?? 0)) strongest.set(contactOf[i], { i, newtons });
     }
-    let count = 0;
-    for (const { i, newtons } of strongest.values()) {
+    for (const kind of [normals, frictions]) kind.shafts.count = kind.heads.count = 0;
+    for (const { i } of strongest.values()) {
       if (i < firstForce[last]) at(origin, i) && addDot();
-      const length = Math.min(lengthOf(newtons), longest);
-      if (!settings.forces || length < 1e-3 * radius) continue;
-      direction.set(force[0][i], force[1][i], force[2][i]).divideScalar(newtons);
-      turn.setFromUnitVectors(UP, direction);
-      at(origin, i);
-      shafts.setMatrixAt(count, matrix.compose(place, turn, scale.set(1, Math.max(length - 0.04 * radius, 1e-6), 1)));
-      const head = Math.min(1, length / (0.06 * radius));
-      place.addScaledVector(direction, length);
-      heads.setMatrixAt(count++, matrix.compose(place, turn, scale.setScalar(head)));
+      if (!settings.forces) continue;
+      addArrow(normals, at(origin, i), direction.set(...force.map((part, axis) => part[i] - friction[axis][i])));
+      addArrow(frictions, at(origin, i), direction.set(...friction.map((part) => part[i])));
     }
-    shafts.count = heads.count = count;
-    for (const mesh of [dots, shafts, heads]) mesh.instanceMatrix.needsUpdate = true;
+    for (const mesh of [dots, normals.shafts, normals.heads, frictions.shafts, frictions.heads]) mesh.instanceMatrix.needsUpdate = true;
     return strongest.size;
+  }
+
+  // Changes the place and the vector.
+  function addArrow({ shafts, heads }, from, vector) {
+    const newtons = vector.length();
+    const length = Math.min(lengthOf(newtons), longest);
+    if (length < 1e-3 * radius) return;
+    turn.setFromUnitVectors(UP, vector.divideScalar(newtons));
+    shafts.setMatrixAt(shafts.count++, matrix.compose(from, turn, scale.set(1, Math.max(length - 0.04 * radius, 1e-6), 1)));
+    from.addScaledVector(vector, length);
+    heads.setMatrixAt(heads.count++, matrix.compose(from, turn, scale.setScalar(Math.min(1, length / (0.06 * radius)))));
   }
 
   // A spring or distance as a rod between its ends, and rods from the bodies' centres to where they are joined.
@@ -283,7 +292,8 @@ async function makeView(model, times) {
     // Lengths of the box around a body or surface, by name.
     sizes: () => Object.fromEntries([...bodies, ...fixed].map((object) => [object.name, new THREE.Box3().setFromObject(object, true).getSize(new THREE.Vector3()).toArray()])),
     position: (index) => bodies[index].position.toArray(),
-    arrows: () => shafts.count,
+    arrows: () => normals.shafts.count,
+    frictionArrows: () => frictions.shafts.count,
     dots: () => dots.count,
     // Newtons of an arrow as long as the scene's radius.
     newtonsOfRadius: () => (touching.usual > 0 ? touching.usual / (0.25 * 2 ** settings.scale) : 0),
