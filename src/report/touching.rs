@@ -102,8 +102,7 @@ pub fn touching(
         contact: chunks.push_u32(forces.iter().map(|force| force.contact)),
         origin: axes.map(|axis| chunks.push_f32(forces.iter().map(|force| force.origin[axis] as f32))),
         force: axes.map(|axis| chunks.push_f32(forces.iter().map(|force| force.force[axis] as f32))),
-        friction: axes
-            .map(|axis| chunks.push_f32(forces.iter().map(|force| force.friction[axis] as f32))),
+        friction: axes.map(|axis| chunks.push_f32(forces.iter().map(|force| force.friction[axis] as f32))),
         largest: sizes.last().copied().unwrap_or(0.0),
         usual: sizes.get(sizes.len() * 9 / 10).copied().unwrap_or(0.0),
     }

@@ -11,7 +11,7 @@ STEP = 1e-3
 AHEAD = 300
 # A heap of fallen dominoes takes long, and so do many bodies in joints: not so many steps of them.
 LAST = {"domino_row": 150, "hexapod": 150, "jansen_walker": 150}
-FEW = {"hexapod": 100, "jansen_walker": 100}
+FEW = {"hexapod": 100, "jansen_walker": 50}
 
 
 def hexadecimal(rows):
