@@ -85,7 +85,7 @@ def assert_sticks(found, slide, load, creep):
 def test_it_walks(tmp_path):
     rows = jansen.walked(tmp_path, turns=0.1)
     found = stands_then_walks(rows, jansen.STAND)
-    assert_sticks(found, slide=1e-3, load=20.0, creep=1e-4)
+    assert_sticks(found, slide=5e-4, load=20.0, creep=1e-4)
     assert 0.15 < found["way"] < 0.2
     force = jansen.legs_of(rows)[:, :, 2]
     assert (force[-1, [1, 2, 4, 7]] > 20.0).all() and (force[-1, [0, 3, 5, 6]] == 0.0).all()
@@ -99,12 +99,13 @@ def test_it_walks(tmp_path):
 def test_a_turn(tmp_path, friction, turn_time):
     rows = jansen.walked(tmp_path, friction, turn_time)
     found = stands_then_walks(rows, 2 * jansen.STAND)
-    assert_sticks(found, slide=1e-4, load=20.0, creep=1e-4)
+    assert_sticks(found, slide=1e-4, load=20.0, creep=1e-5)
     assert abs(found["weight_error"]) < 1e-4
     assert abs(found["way"] - 1.25) < 0.01
     assert abs(found["bob"] - 0.0142) < 5e-4
     assert 0.19 < found["twist"] < 0.22
-    assert np.abs(found["duty"] - 0.5).max() < 0.03
+    assert found["duty"].min() > 0.495 and found["duty"].max() < 0.53
+    assert found["low"].min() > 0.5 and found["low"].max() < 0.545
     # Each foot has been up and down.
     legs = jansen.legs_of(rows)
     assert (legs[:, :, 0].max(axis=0) > 0.15).all() and (legs[:, :, 2].max(axis=0) > 100.0).all()
