@@ -4,30 +4,19 @@ use contact_fmu::engine::{Workspace, advance, kinetic_energy};
 use contact_fmu::model::file;
 
 const MODEL: &str = include_str!("../models/ball_pit/model.toml");
-const LAYERS: &str = "[4, 4, 4]";
 
 #[test]
 fn balls_come_to_rest() {
-    // While four layers settle, single problems stay above the tolerance of 1e-6.
-    come_to_rest(64, MODEL, 1e-5);
-}
-
-#[test]
-fn every_problem_of_one_layer_is_solved() {
-    assert!(MODEL.contains(LAYERS) && MODEL.contains("tolerance = 1e-6"));
-    come_to_rest(16, &MODEL.replace(LAYERS, "[4, 4, 1]"), 1e-6);
-}
-
-fn come_to_rest(balls: u32, text: &str, worst_residual: f64) {
-    let model = file::parse(text, "ball_pit").unwrap_or_else(|error| panic!("{error}"));
+    let model = file::parse(MODEL, "ball_pit").unwrap_or_else(|error| panic!("{error}"));
+    let balls = model.nodes.len();
     let (system, mut state) = model.assemble();
     let mut workspace = Workspace::new(&system);
     let step = model.experiment.step;
-    let weight = f64::from(balls) * 0.02 * 9.81;
+    let weight = balls as f64 * 0.02 * 9.81;
     let (mut largest_energy, mut carried) = (0.0_f64, 0.0);
     for count in 0..1600 {
         advance(&system, &mut state, &mut workspace, step).expect("a step");
-        assert!(state.step.residual <= worst_residual, "{balls}: {:e}", state.step.residual);
+        assert!(state.step.residual <= 1e-6, "step {count}: {:e}", state.step.residual);
         assert!(state.step.penetration < 3e-4, "{}", state.step.penetration);
         largest_energy = largest_energy.max(kinetic_energy(&state));
         if count >= 1500 {

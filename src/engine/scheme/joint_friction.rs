@@ -324,7 +324,8 @@ pub fn slip_end<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
         let along = |vector: &[S; 2]| (direction[0] * vector[0] + direction[1] * vector[1]).value();
         // What is slow enough to be held may be stopped at any time, unless friction would push it on.
         let held = speed.value() <= friction.threshold && along(&rubbing.impulse) <= 0.0;
-        if held || along(&rubbing.after) > 0.0 {
+        // What is stopped at the end has a speed of round-off there, of either sign.
+        if held || along(&rubbing.after) > NEGLIGIBLE * speed.value() {
             continue;
         }
         // What the joint would do if friction went on to act against the sliding at the start.
