@@ -8,7 +8,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use support::{OTHER_TOOL_DESCRIPTION, archive, library_entry, model_path, stderr, succeed};
 use tempfile::TempDir;
 
@@ -147,6 +147,24 @@ fn a_kill_in_the_middle_leaves_the_old_file_or_the_new_one() {
         assert!(found == new || found == b"old", "round {round}: {} bytes", found.len());
     }
     assert!(seen[0] > 0, "no kill came early enough");
+}
+
+#[test]
+fn the_next_build_removes_what_a_killed_one_left() {
+    let folder = TempDir::new().unwrap();
+    let long_ago = SystemTime::now() - Duration::from_secs(3600);
+    let left = |name: &str| {
+        let file = fs::File::create(folder.path().join(name)).unwrap();
+        file.set_modified(long_ago).unwrap();
+        file
+    };
+    drop(left(".contact-fmu-dead"));
+    drop(left("dead"));
+    let alive = left(".contact-fmu-alive");
+    alive.lock().unwrap();
+    fs::write(folder.path().join(".contact-fmu-young"), "").unwrap();
+    succeed(folder.path(), &["build", model_path("bouncing_ball").to_str().unwrap(), "-o", "ball.fmu"]);
+    assert_eq!(files(folder.path()), [".contact-fmu-alive", ".contact-fmu-young", "ball.fmu", "dead"]);
 }
 
 /// A library that leaves a file where it is loaded.

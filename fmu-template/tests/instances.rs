@@ -3,6 +3,7 @@
 mod common;
 
 use common::*;
+use std::sync::Barrier;
 
 const STEP: f64 = 1e-3;
 
@@ -49,21 +50,31 @@ fn eight_threads_are_as_each_alone() {
 fn calls_at_the_same_time_on_one_instance_do_not_mix() {
     let fmu = Fmu::new(&bouncing_ball());
     let slave = Slave::started(&fmu);
-    let (address, reference) = (slave.component.expose_provenance(), fmu.reference("ball.r[3]"));
+    let address = slave.component.expose_provenance();
+    let force = fmu.reference("ball.f_ext[1]");
+    let together = &Barrier::new(2);
     let refused: usize = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..2)
-            .map(|_| {
+        let threads: Vec<_> = [true, false]
+            .map(|writes| {
                 scope.spawn(move || {
                     let component = std::ptr::with_exposed_provenance_mut(address);
                     let mut value = 0.0;
+                    together.wait();
                     (0..200_000)
                         // SAFETY: a live instance, arrays of one entry.
-                        .map(|_| unsafe { fmi2GetReal(component, &reference, 1, &mut value) })
+                        .map(|_| unsafe {
+                            if writes {
+                                fmi2SetReal(component, &force, 1, &value)
+                            } else {
+                                fmi2GetReal(component, &force, 1, &mut value)
+                            }
+                        })
                         .filter(|&status| status != fmi2OK)
                         .inspect(|&status| assert_eq!(status, fmi2Error))
                         .count()
                 })
             })
+            .into_iter()
             .collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).sum()
     });

@@ -1,4 +1,4 @@
-//! `cargo +nightly fuzz run archives`
+//! `RUSTC_BOOTSTRAP=1 cargo fuzz run archives`
 
 #![no_main]
 

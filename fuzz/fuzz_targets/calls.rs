@@ -1,4 +1,4 @@
-//! `cargo +nightly fuzz run calls`
+//! `RUSTC_BOOTSTRAP=1 cargo fuzz run calls`
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `cargo +nightly fuzz run model_files`
+//! `RUSTC_BOOTSTRAP=1 cargo fuzz run model_files`
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `cargo +nightly fuzz run problems`
+//! `RUSTC_BOOTSTRAP=1 cargo fuzz run problems`
 
 #![no_main]
 

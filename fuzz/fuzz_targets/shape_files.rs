@@ -1,4 +1,4 @@
-//! `cargo +nightly fuzz run shape_files`
+//! `RUSTC_BOOTSTRAP=1 cargo fuzz run shape_files`
 
 #![no_main]
 

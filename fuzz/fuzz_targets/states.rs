@@ -1,4 +1,4 @@
-//! `cargo +nightly fuzz run states`
+//! `RUSTC_BOOTSTRAP=1 cargo fuzz run states`
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `cargo +nightly fuzz run stress`
+//! `RUSTC_BOOTSTRAP=1 cargo fuzz run stress`
 
 #![no_main]
 

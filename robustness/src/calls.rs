@@ -1,23 +1,19 @@
 //! Sequences of FMI calls with hostile arguments, in any order, sometimes from two threads.
 
-use crate::Entropy;
-use crate::client::{Client, QUICK, instantiate};
+use crate::client::{Client, PREPARED, any_model, instantiate};
+use crate::{Entropy, TRACE};
 use contact_fmu_runtime::abi::*;
 use contact_fmu_runtime::*;
 use std::ffi::CString;
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
-use std::sync::LazyLock;
-
-/// Whether every call is told, to look into a seed.
-static TRACE: LazyLock<bool> = LazyLock::new(|| std::env::var_os("ROBUSTNESS_TRACE").is_some());
 
 /// One life of an instance.
 pub fn run(entropy: &mut Entropy) {
     if entropy.one_in(32) {
         return instantiate_anyhow(entropy);
     }
-    let prepared = *entropy.pick(&QUICK);
+    let prepared = &PREPARED[any_model(entropy)];
     let co_simulation = !entropy.one_in(3);
     let client = if entropy.one_in(3) {
         Client::new(prepared, co_simulation)
@@ -135,9 +131,9 @@ impl Life {
     }
 
     fn step(&mut self, entropy: &mut Entropy) -> fmi2Status {
-        const MOST_SUBSTEPS: f64 = 50.0;
+        const MOST_SUBSTEPS: f64 = 20.0;
         let internal = self.client.real(self.client.prepared.reference("engine.step")).unwrap_or(1e-3);
-        let (mut point, mut step) = (self.time, internal * (1 + entropy.below(20)) as f64);
+        let (mut point, mut step) = (self.time, internal * (1 + entropy.below(4)) as f64);
         match entropy.below(8) {
             0 => step = entropy.hostile_number(),
             1 => point = entropy.hostile_number(),
@@ -364,14 +360,15 @@ impl Life {
             return self.step(entropy);
         }
         let address = self.client.component.expose_provenance();
-        let (time, step) = (self.time, 1e-3);
+        let step = self.client.real(self.client.prepared.reference("engine.step")).unwrap_or(1e-3);
+        let time = self.time;
         let vr = *entropy.pick(&self.client.prepared.reals);
         std::thread::scope(|scope| {
             for reader in [false, true] {
                 scope.spawn(move || {
                     let component = std::ptr::with_exposed_provenance_mut(address);
                     let mut value = 0.0;
-                    for k in 0..20 {
+                    for k in 0..6 {
                         // SAFETY: a live instance, one reference, one value.
                         let status = unsafe {
                             if reader {

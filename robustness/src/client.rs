@@ -1,5 +1,6 @@
 //! The C functions of the library as an importer calls them, and what must hold of every answer.
 
+use crate::Entropy;
 use crate::models::{Known, MODELS};
 use contact_fmu::model::packed;
 use contact_fmu::variables::{self, Kind, Variable};
@@ -27,11 +28,23 @@ pub struct Prepared {
 /// All models.
 pub static PREPARED: LazyLock<Vec<Prepared>> = LazyLock::new(|| MODELS.iter().map(Prepared::new).collect());
 
-/// Those that are made and step in microseconds.
-pub static QUICK: LazyLock<Vec<&'static Prepared>> = LazyLock::new(|| {
-    let is_quick = |one: &&Prepared| one.known.model.contacts.len() < 8 && one.known.model.nodes.len() < 8;
-    PREPARED.iter().filter(is_quick).collect()
+/// Those that are made and step in microseconds, and the others.
+static BY_SIZE: LazyLock<[Vec<usize>; 2]> = LazyLock::new(|| {
+    let is_quick = |&index: &usize| {
+        let model = &PREPARED[index].known.model;
+        model.contacts.len() < 8 && model.nodes.len() < 8
+    };
+    let (quick, slow) = (0..PREPARED.len()).partition(is_quick);
+    [quick, slow]
 });
+
+/// The place of any of the models in [`PREPARED`]: now and then of a large one.
+pub fn any_model(entropy: &mut Entropy) -> usize {
+    const LARGE: usize = 64;
+    let [quick, large] = &*BY_SIZE;
+    let models = if entropy.one_in(LARGE) { large } else { quick };
+    *entropy.pick(models)
+}
 
 impl Prepared {
     /// Packs the model into a resources folder.

@@ -21,6 +21,10 @@ pub mod stress;
 pub mod trajectories;
 
 pub use entropy::Entropy;
+use std::sync::LazyLock;
+
+/// Whether every file and call is told, to look into a seed.
+static TRACE: LazyLock<bool> = LazyLock::new(|| std::env::var_os("ROBUSTNESS_TRACE").is_some());
 
 /// A kind of cases.
 #[derive(Clone, Copy)]

@@ -123,7 +123,7 @@ fn survey(count: u64, first: u64, each: bool) -> ExitCode {
         inaccurate: usize,
         rise: (f64, u64),
         gain: (f64, u64),
-        solved: (f64, u64),
+        unbalanced: (f64, u64),
         violation: f64,
         depth: f64,
     }
@@ -147,14 +147,14 @@ fn survey(count: u64, first: u64, each: bool) -> ExitCode {
         if survey.rise > row.rise.0 {
             row.rise = (survey.rise, seed);
         }
-        if survey.gain_of_solved > row.solved.0 {
-            row.solved = (survey.gain_of_solved, seed);
+        if survey.unbalanced > row.unbalanced.0 {
+            row.unbalanced = (survey.unbalanced, seed);
         }
         row.violation = row.violation.max(survey.violation);
         row.depth = row.depth.max(survey.depth);
     }
     println!(
-        "scheme, scene: cases, inaccurate steps; seed of, and: rise, gain, gain of solved; violation; depth"
+        "scheme, scene: cases, inaccurate steps; seed of, and: rise of solved, gain, unbalanced; violation; depth"
     );
     for ((stepping, kind, [rebound, rub]), row) in rows {
         let worst = |(value, seed): (f64, u64)| format!("{value:.1e} ({seed})");
@@ -164,7 +164,7 @@ fn survey(count: u64, first: u64, each: bool) -> ExitCode {
             row.inaccurate,
             worst(row.rise),
             worst(row.gain),
-            worst(row.solved),
+            worst(row.unbalanced),
             row.violation,
             row.depth
         );

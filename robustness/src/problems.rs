@@ -66,7 +66,10 @@ fn text(entropy: &mut Entropy, kind: ProblemKind) -> String {
             numbers.extend((0..rows).map(|_| pick(entropy, "-inf", -1.0)));
             numbers.extend((0..rows).map(|_| pick(entropy, "inf", 1.0)));
         }
-        ProblemKind::Cone => numbers.extend((0..units).map(|_| format!("{}", entropy.between(0.0, 5.0)))),
+        ProblemKind::Cone => numbers.extend((0..units).map(|_| {
+            let mu = if entropy.one_in(8) { 0.0 } else { entropy.between(0.0, 5.0) };
+            mu.to_string()
+        })),
     }
     numbers.join(if entropy.one_in(2) { " " } else { "\n" })
 }
@@ -153,7 +156,7 @@ fn cone_residual(problem: &ConeProblem<f64>, r: &[f64]) -> f64 {
         let slide = u[1].hypot(u[2]);
         let point = [mine[0] - u[0] - mu * slide, mine[1] - u[1], mine[2] - u[2]];
         let aside = point[1].hypot(point[2]);
-        let nearest = if aside <= mu * point[0] {
+        let nearest = if point[0] >= 0.0 && aside <= mu * point[0] {
             point
         } else {
             // Along the generator of unit length nearest to the point.

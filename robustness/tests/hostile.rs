@@ -1,6 +1,9 @@
 //! A fixed small count of every kind of hostile input; the same by the million: docs/robustness.md.
 
+use contact_fmu_runtime::{fmi2DoStep, fmi2SetReal};
+use robustness::client::{Client, PREPARED};
 use robustness::runner::assert_holds;
+use std::time::{Duration, Instant};
 
 #[test]
 fn model_files() {
@@ -35,4 +38,23 @@ fn calls() {
 #[test]
 fn physics_under_stress() {
     assert_holds("stress", 500);
+}
+
+/// At such speeds a body passes all of a terrain within a substep, and every part of it could be met first.
+#[test]
+fn a_huge_force_on_a_mesh_does_not_hang() {
+    let rover = PREPARED.iter().find(|one| one.known.name == "heightfield_rover").expect("an example");
+    for force in [-1e9, 1e20, 1e200, f64::MAX] {
+        let client = Client::started(rover, true).expect("an instance");
+        let reference = rover.reference("chassis.f_ext[1]");
+        let start = Instant::now();
+        // SAFETY: a live instance, one reference, one value.
+        unsafe {
+            client.check(fmi2SetReal(client.component, &reference, 1, &force));
+            client.check(fmi2DoStep(client.component, 0.0, 28e-3, 1));
+        }
+        client.check(client.read_all());
+        assert!(start.elapsed() < Duration::from_secs(30), "{force:e}: {:?}", start.elapsed());
+        println!("{force:e}: {:?}", start.elapsed());
+    }
 }

@@ -236,6 +236,9 @@ fn advance_over<S: Solvable>(
             for island in &system.islands {
                 advance_by_substep(system, island, state, workspace, (length, offset));
             }
+            if is_lost(state, substep) {
+                return Err(StepError::NotFinite);
+            }
         }
     } else {
         advance_coupled(system, state, workspace, duration)?;
@@ -287,7 +290,17 @@ fn advance_island<S: Solvable>(
     for substep in 0..substeps {
         let offset = ahead + f64::from(substep) * length;
         advance_by_substep(system, island, state, workspace, (length, offset));
+        if is_lost(state, substep) {
+            return;
+        }
     }
+}
+
+/// Whether there is no use to go on after a substep: looks now and then, for steps may have millions of them.
+#[inline]
+fn is_lost<S: Scalar>(state: &State<S>, substep: u32) -> bool {
+    const NOW_AND_THEN: u32 = 32;
+    substep % NOW_AND_THEN == NOW_AND_THEN - 1 && !state.is_finite()
 }
 
 /// Advances an island over a substep that starts at `offset`.

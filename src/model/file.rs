@@ -15,6 +15,7 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::LazyLock;
 use toml::Spanned;
 use toml::de::DeTable;
 
@@ -54,6 +55,9 @@ pub fn schema() -> Schema {
         .into_generator()
         .into_root_schema_for::<ModelFile>()
 }
+
+/// Made once: it takes as long as reading a model file.
+static SCHEMA: LazyLock<Schema> = LazyLock::new(schema);
 
 /// TOML has no null: an optional key is one that may be left out.
 fn remove_null(schema: &mut Schema) {
@@ -123,7 +127,7 @@ fn parse_file(source: &str) -> Result<ModelFile, Vec<Problem>> {
              `contact-fmu new NAME` writes a commented one",
         )]);
     }
-    let problems = structure::check(table.get_ref(), schema().as_value());
+    let problems = structure::check(table.get_ref(), SCHEMA.as_value());
     if !problems.is_empty() {
         return Err(problems);
     }

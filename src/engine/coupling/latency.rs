@@ -13,12 +13,14 @@ use super::memory::{Memory, Window};
 use super::twist::Wrench;
 use crate::engine::scalar::{Scalar, length};
 use nalgebra::Vector3;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// What is known of the latency.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LatencyMemory {
-    /// Windows between a force and its effect, as far as known.
+    /// Windows between a force and its effect, as far as known: none or one.
+    #[serde(deserialize_with = "none_or_one")]
     pub windows: u8,
     /// Whether that is more than a guess.
     pub known: bool,
@@ -27,6 +29,15 @@ pub struct LatencyMemory {
     /// Squared errors of what was foretold for either, fading.
     cost: [f64; 2],
     differences: Differences,
+}
+
+/// A saved state may come from anywhere.
+fn none_or_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error> {
+    let windows = u8::deserialize(deserializer)?;
+    if windows > 1 {
+        return Err(D::Error::custom("a latency of more than one window"));
+    }
+    Ok(windows)
 }
 
 /// High differences of accelerations and of forces, and fading sums of their products.
@@ -198,4 +209,17 @@ pub fn probe<S: Scalar>(
     let probe = (expected * S::from(PROBE_SIZE.0) + velocity * S::from(PROBE_SIZE.1 / span)) * S::from(sign);
     let is_quiet = length(response).value() <= QUIET * length(&probe).value();
     if is_quiet { probe } else { Vector3::zeros() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_latency_of_more_than_one_window_is_not_read() {
+        let mut bytes = postcard::to_stdvec(&LatencyMemory::new(Some(1))).unwrap();
+        assert_eq!(postcard::from_bytes(&bytes), Ok(LatencyMemory::new(Some(1))));
+        bytes[0] = 2;
+        assert!(postcard::from_bytes::<LatencyMemory>(&bytes).is_err());
+    }
 }

@@ -24,6 +24,11 @@ pub const SHORTEST: f64 = 1e-9;
 /// Most intervals of a substep, touches apart; where more were needed they are longer.
 const MAX_INTERVALS: f64 = 1e7;
 
+/// After so many intervals of a substep none is shorter than this part of what is left, so that every substep ends: the
+/// fastest contacts that make sense take thousands.
+const MANY_INTERVALS: u32 = 50_000;
+const COARSE: f64 = 1e-3;
+
 /// A touch that comes sooner than this has come.
 const AT_ONCE: f64 = 1e-12;
 
@@ -106,14 +111,19 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>) {
     keep_loads(step);
     let mut presses = std::mem::take(&mut step.workspace.continuous.presses);
     let mut remaining = S::from(step.length);
-    loop {
+    for passed in 0.. {
+        let is_crowded = passed >= MANY_INTERVALS;
         look(step, &mut presses);
-        let followed = shortest_interval(step, &presses);
+        let mut followed = shortest_interval(step, &presses);
+        let coarse = remaining * S::from(COARSE);
+        if is_crowded && followed.value() < coarse.value() {
+            followed = coarse;
+        }
         // Also where a number is not finite: the step is refused then.
         let mut is_last = remaining.value().partial_cmp(&followed.value()) != Some(Ordering::Greater);
         let mut interval = if is_last { remaining } else { followed };
         find_forces(step, &mut presses, interval);
-        if let Some(touch) = next_touch(step, &presses, interval) {
+        if !is_crowded && let Some(touch) = next_touch(step, &presses, interval) {
             (interval, is_last) = (touch, false);
             find_forces(step, &mut presses, interval);
         }

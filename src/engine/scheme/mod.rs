@@ -43,6 +43,7 @@ use super::state::{ContactMode, ContactRecord, State};
 use super::step::{Turn, Workspace};
 use super::system::{Island, Scheme, Sides, System};
 use nalgebra::Vector3;
+use std::cell::Cell;
 
 /// Sliding speeds up to this part of the largest velocity in a contact problem are round-off.
 const STILL: f64 = 1e-10;
@@ -51,6 +52,9 @@ const STILL: f64 = 1e-10;
 const FOLLOWED: f64 = 0.9;
 /// How far a touching point is followed at most within a substep, over its distance from the centre.
 const RUNS_OFF: f64 = 0.25;
+
+/// Distance of features that touch by and by, as a part of the size.
+const NEAR: f64 = 1e-3;
 
 /// Components of bounded friction up to this part of the bound hold.
 const WITHIN_BOUNDS: f64 = 1.0 - 1e-9;
@@ -106,6 +110,10 @@ pub struct IslandStep<'a, S: Scalar> {
     pub crowded: bool,
     /// Whether the balance of energy is closed after every interval.
     pub keeps_energy: bool,
+    /// Looks at gaps on the way to impacts so far.
+    pub looks: Cell<u32>,
+    /// Contact problems so far that were not solved.
+    pub unsolved: u32,
 }
 
 impl<'a, S: Solvable> IslandStep<'a, S> {
@@ -118,8 +126,19 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
         workspace: &'a mut Workspace<S>,
         (length, offset): (f64, f64),
     ) -> IslandStep<'a, S> {
-        let (elapsed, crowded, keeps_energy) = (0.0, false, false);
-        IslandStep { system, island, state, workspace, length, offset, elapsed, crowded, keeps_energy }
+        IslandStep {
+            system,
+            island,
+            state,
+            workspace,
+            length,
+            offset,
+            elapsed: 0.0,
+            crowded: false,
+            keeps_energy: false,
+            looks: Cell::new(0),
+            unsolved: 0,
+        }
     }
 
     /// Advances the island over the substep.
@@ -258,6 +277,8 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
             };
             match system.meeting(pair.sides) {
                 Meeting::Points(points) => (0..points).for_each(|point| look(state, point)),
+                // As in `look_for_features`.
+                Meeting::Features(_) if !reach.is_finite() => state.step.dissipated = S::from(f64::NAN),
                 Meeting::Features(_) => {
                     features_now(system, state, pair.sides, reach, &mut |feature| {
                         look(state, feature as usize);
@@ -278,8 +299,30 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
     // Not inlined: steps without such contacts stay short.
     #[inline(never)]
     fn look_for_features(&mut self, contact: usize, mut seen: usize) -> usize {
+        /// So many are not followed one by one where a body passes its own size within a substep.
+        const MOST: usize = 512;
         let sides = self.system.contacts[contact].sides();
+        let (size, _) = self.system.extents(sides);
         let reach = self.reach(sides);
+        let first = seen;
+        if reach.is_finite() {
+            seen = self.list_features(contact, first, reach);
+        } else {
+            // What a body meets at such a speed cannot be told, and so the step is not made.
+            self.state.step.dissipated = S::from(f64::NAN);
+        }
+        if seen - first > MOST && reach > size {
+            let gaps = self.workspace.touches[first..seen].iter().map(|touch| touch.gap.value());
+            let nearest = gaps.fold(f64::INFINITY, f64::min).max(0.0);
+            seen = self.list_features(contact, first, nearest + NEAR * size);
+        }
+        self.state.contacts[contact].open_up();
+        seen
+    }
+
+    /// Features of a contact nearer than `reach`, from the place `seen` on. Returns how many are seen then.
+    fn list_features(&mut self, contact: usize, mut seen: usize, reach: f64) -> usize {
+        let sides = self.system.contacts[contact].sides();
         let Workspace { touches, .. } = &mut *self.workspace;
         let (system, state) = (self.system, &*self.state);
         features_now(system, state, sides, reach, &mut |feature| {
@@ -289,14 +332,11 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
             touches[seen].look(system, state, contact, feature as usize);
             seen += 1;
         });
-        self.state.contacts[contact].open_up();
         seen
     }
 
     /// No point of a pair comes nearer to the other side within the substep.
     fn reach(&self, sides: Sides) -> f64 {
-        /// Of features that touch by and by, as a part of the size.
-        const NEAR: f64 = 1e-3;
         let (node_extent, surface_extent) = self.system.extents(sides);
         let moved = |node: usize, extent: f64| {
             let state = &self.state.nodes[node];
@@ -361,7 +401,11 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
         match self.workspace.active[..] {
             [] if !self.rubs() => self.workspace.impulses.clear(),
             [only] if self.is_closed_form(only, dt) => self.propose_single(only, rebound),
-            _ => return frictionless::propose(self, dt, rebound) || self.propose_coupled(dt, rebound),
+            _ => {
+                let found = frictionless::propose(self, dt, rebound) || self.propose_coupled(dt, rebound);
+                self.unsolved += u32::from(!found);
+                return found;
+            }
         }
         true
     }

@@ -22,6 +22,11 @@ const MAX_EVENTS_TURNING: u32 = 32;
 /// What every further body adds to that: all of them pass an event of one.
 const MORE_EVENTS_TURNING: u32 = 4;
 
+/// Contact problems of one substep that may stay without solution, each after all that there is was tried.
+const MAX_UNSOLVED: u32 = 8;
+/// Looks at gaps on the way to impacts in one substep, for every contact of the island: at speeds that make sense there are
+/// tens.
+const MAX_LOOKS: u32 = 4096;
 /// Pairs of groups up to which an island is split at impacts. In a pile every impact starts many others; its steps are
 /// captured.
 pub const MOST_PAIRS: usize = 64;
@@ -51,9 +56,15 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, mut remaining: S) {
         if closing(step) {
             step.propose_impact(S::zero());
             step.accept(S::zero());
+            if is_tired(step) {
+                break;
+            }
             continue;
         }
         let (interval, is_last) = propose_interval(step, remaining);
+        if is_tired(step) {
+            break;
+        }
         // What flies keeps its energy.
         let flies = step.workspace.active.is_empty() && step.island.linkage.is_none();
         let account = if flies { None } else { balance::open(step) };
@@ -119,6 +130,9 @@ fn propose_interval<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) -> 
     // Friction bends the path, so that over the shorter interval the impact may come at another time.
     for cut in 0..MAX_CUTS {
         let Some(impact) = first_impact(step, interval) else { break };
+        if is_tired(step) {
+            break;
+        }
         if cut > 0 && impact.value() > interval.value() * SAME_TIME {
             break;
         }
@@ -126,6 +140,20 @@ fn propose_interval<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) -> 
         step.propose(interval, Rebound::None);
     }
     (interval, is_last)
+}
+
+/// Whether a substep has had more looks at gaps than it may have.
+#[inline]
+fn has_looked_enough<S: Scalar>(step: &IslandStep<'_, S>) -> bool {
+    let island = step.island;
+    step.looks.get() > MAX_LOOKS
+        && step.looks.get() / MAX_LOOKS > (island.contacts.len() + island.pairs.len()) as u32
+}
+
+/// Whether it is of no use to follow events of the substep one by one any longer.
+#[inline]
+fn is_tired<S: Scalar>(step: &IslandStep<'_, S>) -> bool {
+    step.unsolved > MAX_UNSOLVED || has_looked_enough(step)
 }
 
 /// Whether an impact is due; makes active all touching contacts if so, else those that stay closed.
@@ -191,17 +219,31 @@ fn join_features<S: Solvable>(step: &mut IslandStep<'_, S>, closing: bool) {
 #[inline]
 fn first_impact<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
     let mut first: Option<S> = None;
+    let mut known_as_whole = None;
     for (index, touch) in step.workspace.touches.iter().enumerate() {
-        if step.workspace.active.contains(&index) {
+        if known_as_whole == Some((touch.contact, touch.sides())) || step.workspace.active.contains(&index) {
             continue;
         }
         let limit = first.map_or(dt.value(), S::value);
+        let looks = step.looks.get();
         let time = time_to_touch(step, touch, dt, limit);
         if time.is_some() {
             first = time;
         }
+        // A feature that is too far away to be reached tells nothing of the others.
+        let has_looked = step.looks.get() > looks;
+        if has_looked && is_whole(step, touch) {
+            known_as_whole = Some((touch.contact, touch.sides()));
+        }
     }
     first
+}
+
+/// Whether a contact is looked at as a whole: which feature of shapes that are apart comes first is not known yet.
+fn is_whole<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>) -> bool {
+    let is_same = |other: &Touch<S>| other.contact == touch.contact && other.sides() == touch.sides();
+    step.system.is_feature(touch.contact, touch.sides())
+        && !step.workspace.active.iter().any(|&index| is_same(&step.workspace.touches[index]))
 }
 
 /// The first time before `limit` at which a contact closes on the proposed path over `dt`.
@@ -310,11 +352,10 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
     /// Largest turn between two looks at the gap, in rad; there are at least and at most so many looks.
     const TURN: f64 = 0.1;
     const LOOKS: (f64, f64) = (8.0, 1024.0);
+    /// Way, over the size of both sides, on which no side is looked for.
+    const TOO_FAR: f64 = 1e6;
     let system = step.system;
-    // Which feature of shapes that are apart comes first is not known yet.
-    let is_same = |other: &Touch<S>| other.contact == touch.contact && other.sides() == touch.sides();
-    let is_whole = system.is_feature(touch.contact, touch.sides())
-        && !step.workspace.active.iter().any(|&index| is_same(&step.workspace.touches[index]));
+    let is_whole = is_whole(step, touch);
     let approach = Approach {
         sides: touch.sides(),
         point: (!is_whole).then_some(touch.point),
@@ -322,11 +363,16 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
         carrier: touch.carrier.map(|carrier| flight(step, carrier.node, dt)),
     };
     let (moved, turned) = approach.farthest(system, touch, limit);
-    if touch.gap.value() > moved {
+    let (extent, surface_extent) = system.extents(touch.sides());
+    let passes_all = (!touch.flat || is_whole) && moved > TOO_FAR * (extent + surface_extent);
+    if passes_all || !moved.is_finite() {
+        step.looks.set(u32::MAX);
+    }
+    if touch.gap.value() > moved || has_looked_enough(step) {
         return None;
     }
     if !touch.flat || is_whole {
-        return first_touch(system, &approach, limit, moved / limit)
+        return first_touch(step, &approach, limit, moved / limit)
             .map(|root| with_tangent(system, &approach, root));
     }
     if turned == 0.0
@@ -337,7 +383,7 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
         return Some(with_tangent(system, &approach, root));
     }
     let values = approach.map(S::value);
-    let gap = |t: f64| values.gap(system, t);
+    let gap = |t: f64| counted(step, values.gap(system, t));
     let looks = (turned / TURN).ceil().clamp(LOOKS.0, LOOKS.1);
     let mut from = 0.0;
     for look in 1..=looks as u32 {
@@ -356,7 +402,12 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
 /// The first time before `limit` at which the gap to a solid turns negative, where the gap changes no faster than
 /// `fastest`: by steps that cannot miss it, and where the gap shrinks by Newton's, which on the way to a convex solid do
 /// not pass it. [Mirtich 1996]
-fn first_touch<S: Scalar>(system: &System, approach: &Approach<S>, limit: f64, fastest: f64) -> Option<f64> {
+fn first_touch<S: Solvable>(
+    step: &IslandStep<'_, S>,
+    approach: &Approach<S>,
+    limit: f64,
+    fastest: f64,
+) -> Option<f64> {
     const MOST_STEPS: u32 = 1024;
     /// Steps are not shorter than this part of the interval, but for Newton's.
     const SHORTEST: f64 = 1e-3;
@@ -364,11 +415,16 @@ fn first_touch<S: Scalar>(system: &System, approach: &Approach<S>, limit: f64, f
     const NONE: f64 = 1e-14;
     let values = approach.map(S::value);
     let moving = approach.map(|x| Dual::from(x.value()));
-    let gap = |t: f64| values.gap(system, t);
+    let system = step.system;
+    let gap = |t: f64| counted(step, values.gap(system, t));
     let is_convex = approach.point.is_some() || system.is_convex(approach.sides);
     let mut time = 0.0;
     for _ in 0..MOST_STEPS {
+        if has_looked_enough(step) {
+            break;
+        }
         let Dual { value: here, tangent: rate } = moving.gap(system, Dual { value: time, tangent: 1.0 });
+        step.looks.set(step.looks.get().saturating_add(1));
         let none = NONE * fastest * limit;
         if here <= none && rate < 0.0 {
             return Some(time);
@@ -388,6 +444,13 @@ fn first_touch<S: Scalar>(system: &System, approach: &Approach<S>, limit: f64, f
         time = next;
     }
     None
+}
+
+/// The gap, with the look at it booked.
+#[inline]
+fn counted<S: Scalar>(step: &IslandStep<'_, S>, gap: f64) -> f64 {
+    step.looks.set(step.looks.get().saturating_add(1));
+    gap
 }
 
 /// The root of `gap + t u + t^2 c` at which the gap turns negative, if it comes before `limit`.
