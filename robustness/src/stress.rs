@@ -40,7 +40,8 @@ pub fn run(entropy: &mut Entropy) {
         case.kind, case.stepping, case.step
     );
     assert!(survey.rise <= 1.0, "energy rises: {name}");
-    assert!(survey.unbalanced <= 1.0, "energy from nowhere: {name}");
+    let has_exact_balance = matches!(case.stepping, Stepping::TimeOfImpact | Stepping::Capturing);
+    assert!(!has_exact_balance || survey.unbalanced <= 1.0, "energy from nowhere: {name}");
     assert!(survey.violation <= 1e-6, "a residual that is not honest: {name}");
 }
 

@@ -352,8 +352,9 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
     /// Largest turn between two looks at the gap, in rad; there are at least and at most so many looks.
     const TURN: f64 = 0.1;
     const LOOKS: (f64, f64) = (8.0, 1024.0);
-    /// Way, over the size of both sides, on which no side is looked for.
+    /// Way, over the size of both sides, on which no side is looked for; and the same where a look takes long.
     const TOO_FAR: f64 = 1e6;
+    const TOO_FAR_FOR_MESHES: f64 = 4.0;
     let system = step.system;
     let is_whole = is_whole(step, touch);
     let approach = Approach {
@@ -364,7 +365,8 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
     };
     let (moved, turned) = approach.farthest(system, touch, limit);
     let (extent, surface_extent) = system.extents(touch.sides());
-    let passes_all = (!touch.flat || is_whole) && moved > TOO_FAR * (extent + surface_extent);
+    let too_far = if system.is_convex(touch.sides()) { TOO_FAR } else { TOO_FAR_FOR_MESHES };
+    let passes_all = (!touch.flat || is_whole) && moved > too_far * (extent + surface_extent);
     if passes_all || !moved.is_finite() {
         step.looks.set(u32::MAX);
     }
