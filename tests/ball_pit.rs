@@ -16,7 +16,7 @@ fn balls_come_to_rest() {
     let (mut largest_energy, mut carried) = (0.0_f64, 0.0);
     for count in 0..1600 {
         advance(&system, &mut state, &mut workspace, step).expect("a step");
-        assert!(state.step.residual <= 1e-6, "step {count}: {:e}", state.step.residual);
+        assert!(state.step.residual <= 1e-8, "step {count}: {:e}", state.step.residual);
         assert!(state.step.penetration < 3e-4, "{}", state.step.penetration);
         largest_energy = largest_energy.max(kinetic_energy(&state));
         if count >= 1500 {
@@ -28,5 +28,6 @@ fn balls_come_to_rest() {
     assert!(kinetic_energy(&state) < 1e-3 * largest_energy);
     assert!(state.step.penetration < 1e-5, "{}", state.step.penetration);
     let floor = state.contacts[0].normal_impulse / step;
-    assert!(floor > 0.5 * weight && floor < 1.01 * weight, "{floor} of {weight} N");
+    // Friction at the walls takes a part of the weight, or presses the pile down.
+    assert!(floor > 0.5 * weight && floor < 1.1 * weight, "{floor} of {weight} N");
 }

@@ -59,7 +59,7 @@ fn a_group_does_what_its_pairs_do() {
             let mut pairs = balls(scene(), false, restitution, mu);
             let mut group = balls(scene(), true, restitution, mu);
             // In captured steps pairs of a group rest that are nearer than a body falls within one, and are lifted out of
-            // one another together.
+            // one another together, which takes energy from their motion.
             let is_captured = case > 0;
             let (mut pressed, mut pressed_in_group) = (0.0, 0.0);
             // Impacts make small differences grow.
@@ -72,7 +72,7 @@ fn a_group_does_what_its_pairs_do() {
                 pressed_in_group += all.normal_impulse;
                 let apart = farthest(&pairs.state, &group.state);
                 if is_captured {
-                    assert!(apart < 1e-4, "scheme {case}, step {step}: {apart:e}");
+                    assert!(apart < 2e-4, "scheme {case}, step {step}: {apart:e}");
                     continue;
                 }
                 // What differs is the order of the contacts, and so round-off. But impacts and sweeps go on for all that may

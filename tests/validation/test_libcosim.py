@@ -21,6 +21,7 @@ SENSITIVE = {
     "slider_crank": 0.01,
     "box_stack": 60.0,
     "domino_row": 0.3,
+    "ball_pit": 0.2,
     "heightfield_rover": 0.008,
     "hexapod": 60.0,
     "jansen_walker": 0.01,

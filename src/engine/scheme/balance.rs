@@ -125,18 +125,18 @@ fn close_account<S: Solvable>(step: &mut IslandStep<'_, S>, account: &Account<S>
     step.state.step.dissipated -= left - due;
 }
 
-/// Takes from the motion of a pile, as far as it moves, the energy by which its bodies were lifted out of one another:
-/// it must not come from nowhere.
+/// Takes from the motion of a pile, as far as it moves, the energy that captured contacts gave to it and that it took to
+/// lift bodies out of one another: it must not come from nowhere.
 #[inline(never)]
-pub fn pay_for_lifting<S: Solvable>(step: &mut IslandStep<'_, S>, lifted: S) {
+pub fn pay<S: Solvable>(step: &mut IslandStep<'_, S>, gained: S) {
     let moving = step.island.nodes.iter().fold(S::zero(), |sum, &node| {
         let is_finite = step.state.parameters.mass[node].value().is_finite();
         if is_finite { sum + kinetic(step, node, |velocity| velocity, |spin| spin) } else { sum }
     });
-    if lifted.value() <= 0.0 || moving.value() <= 0.0 {
+    if gained.value() <= 0.0 || moving.value() <= 0.0 {
         return;
     }
-    let paid = if lifted.value() < moving.value() { lifted } else { moving };
+    let paid = if gained.value() < moving.value() { gained } else { moving };
     let factor = (S::one() - paid / moving).sqrt();
     for &node in &step.island.nodes {
         step.state.nodes[node].velocity *= factor;

@@ -16,14 +16,14 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
 
 /// The same with gaps that are `rounded` or not.
 pub fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rounded: bool) {
+    let before = step.state.step.dissipated;
     let account = pass(step, dt, rounded);
     // A master that iterates has its own positions.
     if step.system.settings.correction && !step.island.iterates {
-        let before = step.state.step.dissipated;
         super::correction::lift_out(step);
-        if step.island.is_pile {
-            balance::pay_for_lifting(step, before - step.state.step.dissipated);
-        }
+    }
+    if step.island.is_pile {
+        balance::pay(step, before - step.state.step.dissipated);
     }
     balance::close(step, account);
 }
