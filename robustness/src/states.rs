@@ -46,9 +46,12 @@ fn any_good(entropy: &mut Entropy) -> &'static Good {
     entropy.pick(STATES[model].get_or_init(|| good(model)))
 }
 
+/// By model and interface.
+type Started = HashMap<(usize, bool), (Client, Vec<u8>)>;
+
 thread_local! {
     /// Instances as they started, with their bytes, by model and interface. To make one takes longer than a case.
-    static STARTED: RefCell<HashMap<(usize, bool), (Client, Vec<u8>)>> = RefCell::default();
+    static STARTED: RefCell<Started> = RefCell::default();
 }
 
 fn started(model: usize, co_simulation: bool) -> (Client, Vec<u8>) {

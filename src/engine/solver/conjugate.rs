@@ -65,27 +65,16 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixtures::{TWISTS, box_on_corners, impulses, part_of};
+    use super::super::fixtures::{assert_solves_boxes, residual_at_limit};
     use super::*;
-    use crate::engine::problem::residual::natural_residual;
 
     #[test]
-    fn a_box_on_its_corners_is_solved() {
-        for twist in TWISTS {
-            let problem = box_on_corners(twist, 0.4);
-            let mut part = part_of(&problem, 1e-10);
-            let effort = solve(&mut part, 2000, &mut Scratch::default());
-            assert!(effort.solved && effort.iterations < 2000, "{twist:?}: {effort:?}");
-            assert!(natural_residual(&problem, &impulses(&part)) <= 1e-10);
-        }
+    fn boxes_on_their_corners_are_solved() {
+        assert_solves_boxes(solve);
     }
 
     #[test]
     fn the_best_point_is_left_at_the_limit() {
-        let problem = box_on_corners(TWISTS[1], 0.4);
-        let mut part = part_of(&problem, 0.0);
-        let effort = solve(&mut part, 7, &mut Scratch::default());
-        assert_eq!((effort.iterations, effort.solved), (7, false));
-        assert!(natural_residual(&problem, &impulses(&part)).is_finite());
+        assert!(residual_at_limit(40, solve) < residual_at_limit(7, solve));
     }
 }

@@ -3,8 +3,10 @@
 use super::complementarity::{LcpSettings, LcpSolver};
 use super::component::Component;
 use super::split::Parts;
+use super::{Effort, Scratch};
 use crate::engine::problem::block_matrix::Block;
 use crate::engine::problem::cone::ConeProblem;
+use crate::engine::problem::residual::natural_residual;
 use nalgebra::Vector3;
 
 /// A unit box of unit mass on its four lower corners, with the velocity and angular velocity `twist` before impulses.
@@ -67,4 +69,24 @@ pub fn impulses(part: &Component) -> Vec<f64> {
 /// The default settings, with a solver.
 pub fn settings(solver: LcpSolver) -> LcpSettings {
     LcpSettings { solver, ..LcpSettings::default() }
+}
+
+/// A solver solves boxes on their corners within 2000 iterations.
+pub fn assert_solves_boxes(solve: impl Fn(&mut Component, u32, &mut Scratch) -> Effort) {
+    for twist in TWISTS {
+        let problem = box_on_corners(twist, 0.4);
+        let mut part = part_of(&problem, 1e-10);
+        let effort = solve(&mut part, 2000, &mut Scratch::default());
+        assert!(effort.solved && effort.iterations < 2000, "{twist:?}: {effort:?}");
+        assert!(natural_residual(&problem, &impulses(&part)) <= 1e-10);
+    }
+}
+
+/// A solver stops at its limit. Returns the residual of the point that it leaves of a box on its corners.
+pub fn residual_at_limit(limit: u32, solve: impl Fn(&mut Component, u32, &mut Scratch) -> Effort) -> f64 {
+    let problem = box_on_corners(TWISTS[1], 0.4);
+    let mut part = part_of(&problem, 0.0);
+    let effort = solve(&mut part, limit, &mut Scratch::default());
+    assert_eq!((effort.iterations, effort.solved), (limit, false));
+    natural_residual(&problem, &impulses(&part))
 }

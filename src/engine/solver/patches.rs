@@ -184,19 +184,12 @@ impl PatchScratch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixtures::{TWISTS, box_on_corners, impulses, part_of};
+    use super::super::fixtures::{TWISTS, assert_solves_boxes, box_on_corners, part_of};
     use super::*;
-    use crate::engine::problem::residual::natural_residual;
 
     #[test]
-    fn a_box_on_its_corners_is_solved() {
-        for twist in TWISTS {
-            let problem = box_on_corners(twist, 0.4);
-            let mut part = part_of(&problem, 1e-10);
-            let effort = solve(&mut part, 2000, &mut Scratch::default());
-            assert!(effort.solved && effort.iterations < 2000, "{twist:?}: {effort:?}");
-            assert!(natural_residual(&problem, &impulses(&part)) <= 1e-10);
-        }
+    fn boxes_on_their_corners_are_solved() {
+        assert_solves_boxes(solve);
     }
 
     #[test]
