@@ -19,6 +19,7 @@ SENSITIVE = {
     "reduced_dae": 0.8,
     "friction_pendulum": 0.8,
     "slider_crank": 0.01,
+    "box_drop": 60.0,
     "box_stack": 60.0,
     "domino_row": 0.3,
     "ball_pit": 0.2,
