@@ -62,7 +62,7 @@ fn compare(fmu: &Path, csv: &Path) {
     instance.exit_initialization_mode().unwrap();
     let rows: Vec<Vec<f64>> =
         lines.map(|line| line.split(',').map(|number| number.parse().unwrap()).collect()).collect();
-    assert!(rows.len() > 500);
+    assert!(rows.len() > 200);
     for (k, row) in rows.iter().enumerate() {
         if k > 0 {
             let before = rows[k - 1][0];
