@@ -5,6 +5,7 @@
 //! a jump within the step. Rotation is in body components, where the inertia is constant, and a way is a turn on
 //! SO(3). Impacts are captured as in [`super::moreau_jean`]. [Chen, Acary, Virlez and Bruels 2013; Fancello 2012, 5.3]
 
+use super::moreau_jean::Gaps;
 use super::{IslandStep, Weights, correction, linked, moreau_jean};
 use crate::engine::contact::pose;
 use crate::engine::coupling::Twist;
@@ -157,7 +158,7 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, formula: &impl Formula<S>)
     }
     finish(step, h);
     step.look();
-    moreau_jean::activate(step, h, true);
+    moreau_jean::activate(step, h, Gaps::Rounded);
     step.propose_impact(h);
     keep(step, formula, h);
     step.accept(h);

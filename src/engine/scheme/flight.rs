@@ -18,6 +18,17 @@ pub struct Flight<S> {
     pub turning: Turning<S>,
 }
 
+/// How far a node goes at most.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    /// Of any of its points.
+    pub moved: f64,
+    /// By how much it turns.
+    pub turned: f64,
+    /// What turning adds to the way of a point.
+    pub swung: f64,
+}
+
 /// How a node turns on its path.
 #[derive(Clone, Copy, Debug)]
 pub enum Turning<S> {
@@ -69,8 +80,8 @@ impl<S: Scalar> Flight<S> {
         }
     }
 
-    /// No point at most `reach` from the centre moves further within `dt`; also how far the node turns at most.
-    pub fn farthest(&self, reach: f64, dt: f64) -> (f64, f64) {
+    /// How far points go within `dt` that are at most `reach` from the centre.
+    pub fn farthest(&self, reach: f64, dt: f64) -> Way {
         let size = |vector: &Vector3<S>| vector.iter().map(|x| x.value() * x.value()).sum::<f64>().sqrt();
         let turned = match &self.turning {
             Turning::None => 0.0,
@@ -79,6 +90,7 @@ impl<S: Scalar> Flight<S> {
                 dt * (size(angular_velocity) + dt * size(growth))
             }
         };
-        (dt * (size(&self.velocity) + dt * size(&self.curvature)) + reach * turned, turned)
+        let swung = reach * turned;
+        Way { moved: dt * (size(&self.velocity) + dt * size(&self.curvature)) + swung, turned, swung }
     }
 }

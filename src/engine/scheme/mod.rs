@@ -211,7 +211,7 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
                 if self.island.pairs.len() > time_of_impact::MOST_PAIRS {
                     let captured = &mut self.workspace.captured_pairs;
                     *captured = (*captured).max(self.island.pairs.len());
-                    moreau_jean::capture(self, dt, true)
+                    moreau_jean::capture(self, dt, moreau_jean::Gaps::Rounded)
                 } else {
                     time_of_impact::run(self, dt)
                 }

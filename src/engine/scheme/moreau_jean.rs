@@ -6,18 +6,30 @@ use super::balance::{self, Account};
 use super::{IslandStep, catch};
 use crate::engine::solver::Solvable;
 
+/// What counts as closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gaps {
+    /// Gaps that are closed.
+    Exact,
+    /// Those that are round-off too.
+    Rounded,
+    /// Those too that open in a bounce which may be over within the interval: in the contact problem only what returns is
+    /// pushed.
+    AmidBounces,
+}
+
 /// Advances the island by `dt`.
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     // Positions that a master gives, or that joints hold, and gaps between bodies carry round-off, and what rests may not
     // fall for it.
     let rounded = !step.island.couplings.is_empty() || step.is_jointed() || step.island.turns_along;
-    capture(step, dt, rounded);
+    capture(step, dt, if rounded { Gaps::Rounded } else { Gaps::Exact });
 }
 
-/// The same with gaps that are `rounded` or not.
-pub fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rounded: bool) {
+/// The same with gaps taken as told.
+pub fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, gaps: Gaps) {
     let before = step.state.step.dissipated;
-    let account = pass(step, dt, rounded);
+    let account = pass(step, dt, gaps);
     // A master that iterates has its own positions.
     if step.system.settings.correction && !step.island.iterates {
         super::correction::lift_out(step);
@@ -29,9 +41,9 @@ pub fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rounded: bool) 
 }
 
 /// The same without correction. Returns the energy before.
-pub fn pass<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rounded: bool) -> Option<Account<S>> {
+pub fn pass<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, gaps: Gaps) -> Option<Account<S>> {
     step.look();
-    activate(step, dt, rounded);
+    activate(step, dt, gaps);
     step.propose_impact(dt);
     let catches = step.island.turns_along;
     if catches && catch::passed(step, dt) {
@@ -48,17 +60,21 @@ pub fn pass<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rounded: bool) -> 
     account
 }
 
-/// Makes active what closes soon; with gaps that are round-off if wanted.
-pub fn activate<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rounded: bool) {
+/// Makes active what closes soon.
+pub fn activate<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, gaps: Gaps) {
     let look_ahead = step.system.settings.gamma * dt.value();
     step.workspace.active.clear();
     for index in 0..step.workspace.touches.len() {
         let touch = &step.workspace.touches[index];
-        let mut rounding = if rounded { step.touching_distance(touch) } else { 0.0 };
+        let mut rounding = if gaps == Gaps::Exact { 0.0 } else { step.touching_distance(touch) };
         if !step.island.pairs.is_empty() {
             rounding += step.settling_distance(touch);
         }
-        if touch.gap.value() + look_ahead * touch.normal_velocity.value() <= rounding {
+        let mut opening = touch.normal_velocity.value();
+        if gaps == Gaps::AmidBounces {
+            opening = opening.min(0.0);
+        }
+        if touch.gap.value() + look_ahead * opening <= rounding {
             step.workspace.active.push(index);
         }
     }

@@ -7,7 +7,8 @@
 //! the impulse of the interval is exact, so that friction loses nothing. Where events pile up all the same, the
 //! rest of the step is captured.
 
-use super::flight::{Flight, Turning};
+use super::flight::{Flight, Turning, Way};
+use super::moreau_jean::Gaps;
 use super::{IslandStep, Rebound, balance, correction, linked, moreau_jean, slip_end};
 use crate::engine::contact::{Touch, distance, near};
 use crate::engine::scalar::{Dual, Scalar, length};
@@ -89,8 +90,7 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, mut remaining: S) {
 /// sizes, each with its own time of impact, would crowd the next step too.
 #[inline(never)]
 fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) {
-    // Contacts were left closed to round-off.
-    let account = moreau_jean::pass(step, remaining, true);
+    let account = moreau_jean::pass(step, remaining, Gaps::AmidBounces);
     if step.system.settings.correction {
         close_pressed(step, remaining);
     }
@@ -325,8 +325,8 @@ impl<S: Scalar> Approach<S> {
         }
     }
 
-    /// No gap changes more within `dt`; also how far a side turns at most.
-    fn farthest(&self, system: &System, touch: &Touch<S>, dt: f64) -> (f64, f64) {
+    /// How far both sides go at most within `dt`.
+    fn farthest(&self, system: &System, touch: &Touch<S>, dt: f64) -> Way {
         let (arm, carrier_arm) = match self.point {
             None => system.extents(self.sides),
             Some(_) => {
@@ -334,14 +334,22 @@ impl<S: Scalar> Approach<S> {
                 (length(&touch.arm).value(), carrier)
             }
         };
-        let (mut moved, mut turned) = self.node.farthest(arm, dt);
+        let mut way = self.node.farthest(arm, dt);
         if let Some(flight) = &self.carrier {
-            let reach = carrier_arm + moved;
-            let (surface_moved, surface_turned) = flight.farthest(reach, dt);
-            moved += surface_moved;
-            turned += surface_turned;
+            let surface = flight.farthest(carrier_arm + way.moved, dt);
+            way = Way {
+                moved: way.moved + surface.moved,
+                turned: way.turned + surface.turned,
+                swung: way.swung + surface.swung,
+            };
         }
-        (moved, turned)
+        way
+    }
+
+    /// Half the acceleration of one side relative to the other.
+    fn curvature(&self) -> f64 {
+        let carrier = self.carrier.map_or(Vector3::zeros(), |flight| flight.curvature);
+        length(&(self.node.curvature - carrier)).value()
     }
 }
 
@@ -363,21 +371,22 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
         node: flight(step, touch.node, dt),
         carrier: touch.carrier.map(|carrier| flight(step, carrier.node, dt)),
     };
-    let (moved, turned) = approach.farthest(system, touch, limit);
+    let way = approach.farthest(system, touch, limit);
     let (extent, surface_extent) = system.extents(touch.sides());
     let too_far = if system.is_convex(touch.sides()) { TOO_FAR } else { TOO_FAR_FOR_MESHES };
-    let passes_all = (!touch.flat || is_whole) && moved > too_far * (extent + surface_extent);
-    if passes_all || !moved.is_finite() {
+    let passes_all = (!touch.flat || is_whole) && way.moved > too_far * (extent + surface_extent);
+    if passes_all || !way.moved.is_finite() {
         step.looks.set(u32::MAX);
     }
-    if touch.gap.value() > moved || has_looked_enough(step) {
+    if touch.gap.value() > way.moved || has_looked_enough(step) {
         return None;
     }
     if !touch.flat || is_whole {
-        return first_touch(step, &approach, limit, moved / limit)
+        let is_distance = is_whole || !system.is_feature(touch.contact, touch.sides());
+        return first_touch(step, &approach, limit, &way, is_distance)
             .map(|root| with_tangent(system, &approach, root));
     }
-    if turned == 0.0
+    if way.turned == 0.0
         && let Some(carrier) = &approach.carrier
     {
         let curvature = touch.normal.dot(&(approach.node.curvature - carrier.curvature));
@@ -386,7 +395,7 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
     }
     let values = approach.map(S::value);
     let gap = |t: f64| counted(step, values.gap(system, t));
-    let looks = (turned / TURN).ceil().clamp(LOOKS.0, LOOKS.1);
+    let looks = (way.turned / TURN).ceil().clamp(LOOKS.0, LOOKS.1);
     let mut from = 0.0;
     for look in 1..=looks as u32 {
         let to = limit * (f64::from(look) / looks);
@@ -401,18 +410,24 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
     None
 }
 
-/// The first time before `limit` at which the gap to a solid turns negative, where the gap changes no faster than
-/// `fastest`: by steps that cannot miss it, and where the gap shrinks by Newton's, which on the way to a convex solid do
-/// not pass it. [Mirtich 1996]
+/// The first time before `limit` at which the gap to a solid turns negative: by steps that cannot miss it, and where the
+/// gap shrinks by Newton's, which on the way to a convex solid do not pass it. [Mirtich 1996]
+///
+/// The gap changes no faster than both sides go. Where it `is_distance` of convex shapes, the plane between them shows
+/// more: without turning it is at least `gap + s u - s^2 c` after `s`, with the speed `u` at which it opens and half the
+/// relative acceleration `c`; points swing across the plane no faster than turning takes them.
 fn first_touch<S: Solvable>(
     step: &IslandStep<'_, S>,
     approach: &Approach<S>,
     limit: f64,
-    fastest: f64,
+    way: &Way,
+    is_distance: bool,
 ) -> Option<f64> {
     const MOST_STEPS: u32 = 1024;
     /// Steps are not shorter than this part of the interval, but for Newton's.
     const SHORTEST: f64 = 1e-3;
+    /// Part of the time up to a touch at which round-off does not hide that the gap is open.
+    const SURELY: f64 = 0.99;
     /// Gaps below this part of what is gone in the interval are none.
     const NONE: f64 = 1e-14;
     let values = approach.map(S::value);
@@ -420,6 +435,8 @@ fn first_touch<S: Solvable>(
     let system = step.system;
     let gap = |t: f64| counted(step, values.gap(system, t));
     let is_convex = approach.point.is_some() || system.is_convex(approach.sides);
+    let keeps_plane = is_distance && system.is_convex(approach.sides);
+    let (fastest, swing, curvature) = (way.moved / limit, way.swung / limit, approach.curvature());
     let mut time = 0.0;
     for _ in 0..MOST_STEPS {
         if has_looked_enough(step) {
@@ -431,9 +448,15 @@ fn first_touch<S: Solvable>(
         if here <= none && rate < 0.0 {
             return Some(time);
         }
-        let safe = (here.max(0.0) / fastest).max(SHORTEST * limit);
-        let newton = if rate < 0.0 && is_convex { here.max(0.0) / -rate } else { f64::INFINITY };
-        let next = time + if newton.is_finite() { newton.max(here.max(0.0) / fastest) } else { safe };
+        let open = here.max(0.0);
+        let advance = if rate < 0.0 && is_convex {
+            (open / -rate).max(open / fastest)
+        } else if keeps_plane {
+            (SURELY * time_above_zero(open, rate - 2.0 * swing, curvature)).max(SHORTEST * limit)
+        } else {
+            (open / fastest).max(SHORTEST * limit)
+        };
+        let next = time + advance;
         if next >= limit {
             return (gap(limit) < 0.0).then(|| sign_change(&gap, time, limit));
         }
@@ -446,6 +469,18 @@ fn first_touch<S: Solvable>(
         time = next;
     }
     None
+}
+
+/// How long `gap + s speed - s^2 curvature` stays positive.
+fn time_above_zero(gap: f64, speed: f64, curvature: f64) -> f64 {
+    let root = (speed * speed + 4.0 * gap * curvature).sqrt();
+    if speed > 0.0 {
+        (speed + root) / (2.0 * curvature)
+    } else if gap > 0.0 {
+        2.0 * gap / (root - speed)
+    } else {
+        0.0
+    }
 }
 
 /// The gap, with the look at it booked.
