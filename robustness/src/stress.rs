@@ -1,7 +1,7 @@
 //! Physics under stress: every step of a random scene ends, is honest about its residual, adds no energy and no NaN.
 
-use crate::Entropy;
 use crate::scenes::{self, Case, Stepping};
+use crate::{Entropy, TRACE};
 use contact_fmu::engine::{
     Contact, ContactMode, ContactRecord, Quality, State, StepError, Workspace, advance, gap, kinetic_energy,
     mechanical_energy,
@@ -66,6 +66,37 @@ pub fn survey(case: &mut Case) -> Survey {
         let (rise, gain) = (new - old, before.step.dissipated - state.step.dissipated);
         sunk += sizes.lift();
         let allowance = sizes.allowance() + sunk;
+        if *TRACE {
+            for (k, n) in state.nodes.iter().enumerate() {
+                eprintln!(
+                    "DBG node {k} m {:e} r {:?} v {:?} was r {:?} v {:?}",
+                    state.parameters.mass[k],
+                    n.position.as_slice(),
+                    n.velocity.as_slice(),
+                    before.nodes[k].position.as_slice(),
+                    before.nodes[k].velocity.as_slice()
+                );
+            }
+            for (k, n) in state.rotations.iter().enumerate() {
+                eprintln!(
+                    "DBG rot {k} I {:?} w {:?} was {:?}",
+                    state.parameters.inertia[k].as_slice(),
+                    n.angular_velocity.as_slice(),
+                    before.rotations[k].angular_velocity.as_slice()
+                );
+            }
+            for (k, c) in state.contacts.iter().enumerate() {
+                eprintln!("DBG contact {k} {:?} gap {:e}", c, gap(system, &state, k));
+            }
+            eprintln!(
+                "{} to {} J: rises by {rise:e}, {gain:e} by account, {:e} by nobody's of {:e}; residual {:e}",
+                old,
+                new,
+                rise - gain,
+                sizes.slack(),
+                state.step.residual
+            );
+        }
         survey.gain = survey.gain.max(gain / allowance);
         if quality == Quality::Solved {
             survey.unbalanced = survey.unbalanced.max((rise - gain) / sizes.slack());
@@ -109,7 +140,7 @@ struct Sizes {
     place: f64,
     /// Twice the energy of a fall from rest over the step.
     fall: f64,
-    /// Angle by which bodies turn, at most one.
+    /// Angle by which bodies and the lines between them turn, at most one.
     angle: f64,
     /// Normal impulses times the speeds of what they act on.
     push: f64,
@@ -139,12 +170,23 @@ impl Sizes {
             record.normal_impulse * (speed(pair.sides().node) + carrier.map_or(0.0, speed))
         };
         let spins = (0..system.nodes.len()).map(|node| spin(before, node).max(spin(after, node)));
+        let turns = before.rotations.iter().zip(&after.rotations);
+        let turns = turns.map(|(was, is)| is.orientation.turn_from(&was.orientation).norm());
+        let lines = system.contacts.iter().filter_map(|contact| {
+            let sides = contact.sides();
+            let carrier = system.surfaces[sides.surface].body?;
+            let line = |state: &State<f64>| state.nodes[sides.node].position - state.nodes[carrier].position;
+            Some(line(before).angle(&line(after)))
+        });
         let [restitution, mu] = case.law;
         Sizes {
             motion: kinetic_energy(before).max(kinetic_energy(after)),
             place: gravity * places.sum::<f64>(),
             fall: parameters.mass.iter().sum::<f64>() * (gravity * case.step).powi(2),
-            angle: (spins.fold(0.0, f64::max) * case.step).min(1.0),
+            angle: (spins.fold(0.0, f64::max) * case.step
+                + turns.fold(0.0, f64::max)
+                + lines.fold(0.0, f64::max))
+            .min(1.0),
             push: system.contacts.iter().zip(&after.contacts).map(push).sum(),
             rebound: if mu > 0.0 || case.stepping == Stepping::Midpoint { restitution } else { 0.0 },
             booked: (before.step.dissipated - after.step.dissipated).abs(),

@@ -57,6 +57,7 @@ pub fn close<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
             push(step, place, -press);
             step.workspace.unknowns.extend([press, S::zero(), S::zero()]);
         }
+        hold_back(step);
         displace(step);
         lift(step);
         if !turns {
@@ -65,6 +66,34 @@ pub fn close<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
         take_penetrated(step);
         lever = S::zero();
     }
+}
+
+/// Shortens displacements that take a body further than displacements reach. Friction that holds a light body under heavy
+/// ones is not taken out with the normal impulses, which alone would throw it far away.
+fn hold_back<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let mut part = 1.0_f64;
+    for &node in &step.island.nodes {
+        let size = step.system.nodes[node].shape.extent(&step.system.details.points);
+        let mut way = length(&step.workspace.shifts[node]).value() * step.workspace.mobility[node].value();
+        if let Some(rotation) = step.system.nodes[node].rotation {
+            way += length(&turn(step, rotation, &step.workspace.moments[rotation])).value() * size;
+        }
+        if size > 0.0 && way > NEARBY * size {
+            part = part.min(NEARBY * size / way);
+        }
+    }
+    if part == 1.0 {
+        return;
+    }
+    let part = S::from(part);
+    let Workspace { shifts, moments, unknowns, .. } = &mut *step.workspace;
+    for &node in &step.island.nodes {
+        shifts[node] *= part;
+        if let Some(rotation) = step.system.nodes[node].rotation {
+            moments[rotation] *= part;
+        }
+    }
+    unknowns.iter_mut().for_each(|x| *x *= part);
 }
 
 /// The part of the impulses that presses turning contacts in by many times their gaps, so that all are in.

@@ -2,7 +2,8 @@
 //!
 //! Box and bristle are bounded by `mu` times the normal impulse of the last interval. Bounds are brought towards
 //! the present normal impulse by fixed-point passes: as many as the law asks for, and until they settle where
-//! there is nothing to look back at: a fresh contact, an impact.
+//! there is nothing to look back at: a fresh contact, an impact. Passes that go to and fro, as they do where much
+//! friction wedges, are averaged. [Krasnoselskii 1955] Bounds that do not settle all the same count as not solved.
 
 use super::IslandStep;
 use crate::engine::law::bounded::BoundedRows;
@@ -16,8 +17,9 @@ use crate::engine::state::ContactMemory;
 use crate::engine::system::FrictionLaw;
 use nalgebra::Vector3;
 
-/// Passes for contacts that cannot look back.
-const FRESH_PASSES: u32 = 50;
+/// Passes for contacts that cannot look back, and those that are not averaged.
+const FRESH_PASSES: u32 = 100;
+const PLAIN_PASSES: u32 = 20;
 /// Relative change of a bound that counts as settled.
 const SETTLED: f64 = 1e-12;
 
@@ -100,9 +102,10 @@ fn scaled<S: Scalar>(rows: &BoundedRows<S>, scale: S) -> BoundedRows<S> {
     }
 }
 
-/// Takes the bounds from the solution of pass `pass`. Returns whether another pass is wanted.
-pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bool {
-    let mut again = false;
+/// Takes the bounds from the solution of pass `pass`. Returns whether another pass is wanted, and whether bounds that should
+/// settle have not done so in all the passes there are.
+pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> Revision {
+    let (mut again, mut open, mut largest) = (false, 0.0_f64, 0.0_f64);
     for index in 0..step.workspace.active.len() {
         let touch = &step.workspace.touches[step.workspace.active[index]];
         let pair = &step.system.contacts[touch.contact];
@@ -114,13 +117,36 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bo
             touch.memory(step.system).map_or(0.0, |memory| step.state.memories[memory].normal.value());
         let found = step.workspace.unknowns[3 * index] * step.workspace.scales[index];
         let last = std::mem::replace(&mut step.workspace.limits[index], found);
-        again |= if dt.value() > 0.0 && remembered > 0.0 {
-            pass < iterations
-        } else {
-            pass < FRESH_PASSES && (found - last).value().abs() > SETTLED * found.value().abs()
-        };
+        if dt.value() > 0.0 && remembered > 0.0 {
+            again |= pass < iterations;
+            continue;
+        }
+        let change = (found - last).value().abs();
+        largest = largest.max(found.value().abs());
+        if change <= SETTLED * found.value().abs() {
+            continue;
+        }
+        again |= pass < FRESH_PASSES;
+        open = open.max(change * step.state.parameters.mu[touch.contact].value());
+        if pass >= PLAIN_PASSES {
+            step.workspace.limits[index] = (found + last) * S::from(0.5);
+        }
     }
-    again
+    // What is left is judged as other errors of the problem are.
+    let is_settled = again || open <= step.system.settings.solver.tolerance * largest;
+    if !is_settled {
+        step.state.step.residual = step.state.step.residual.max(open / largest.max(f64::MIN_POSITIVE));
+    }
+    Revision { again, is_settled }
+}
+
+/// What comes after a pass.
+#[derive(Clone, Copy, Debug)]
+pub struct Revision {
+    /// Whether there is another one.
+    pub again: bool,
+    /// Whether bounds are what they should be as far as is known.
+    pub is_settled: bool,
 }
 
 /// Keeps the forces of an interval for the laws that look back.

@@ -42,6 +42,7 @@ use super::solver::{Solvable, SolverSettings, Status};
 use super::state::{ContactMode, ContactRecord, State};
 use super::step::{Turn, Workspace};
 use super::system::{Island, Scheme, Sides, System};
+use friction::Revision;
 use nalgebra::Vector3;
 use std::cell::Cell;
 
@@ -731,14 +732,14 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
                 self.guess(dt);
             }
             let solved = self.solve_problem();
-            let mut again = friction::revise(self, pass, dt);
+            let Revision { mut again, is_settled } = friction::revise(self, pass, dt);
             if is_linked {
                 self.read_impulses();
                 again |= joint_friction::revise(self, pass, dt);
                 again = linked::revise(self, pass, dt, again);
             }
             if !again {
-                break solved;
+                break solved && is_settled;
             }
             pass += 1;
         };
@@ -891,7 +892,8 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
     fn accept(&mut self, dt: S) {
         for place in 0..self.workspace.active.len() {
             let impulse = &self.workspace.impulses[place];
-            if impulse.normal.value() <= 0.0 {
+            // Bounds that look back rub where nothing presses any more.
+            if impulse.normal.value() <= 0.0 && impulse.tangential == Vector3::zeros() {
                 continue;
             }
             let touch = &self.workspace.touches[self.workspace.active[place]];
