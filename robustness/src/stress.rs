@@ -67,27 +67,6 @@ pub fn survey(case: &mut Case) -> Survey {
         sunk += sizes.lift();
         let allowance = sizes.allowance() + sunk;
         if *TRACE {
-            for (k, n) in state.nodes.iter().enumerate() {
-                eprintln!(
-                    "DBG node {k} m {:e} r {:?} v {:?} was r {:?} v {:?}",
-                    state.parameters.mass[k],
-                    n.position.as_slice(),
-                    n.velocity.as_slice(),
-                    before.nodes[k].position.as_slice(),
-                    before.nodes[k].velocity.as_slice()
-                );
-            }
-            for (k, n) in state.rotations.iter().enumerate() {
-                eprintln!(
-                    "DBG rot {k} I {:?} w {:?} was {:?}",
-                    state.parameters.inertia[k].as_slice(),
-                    n.angular_velocity.as_slice(),
-                    before.rotations[k].angular_velocity.as_slice()
-                );
-            }
-            for (k, c) in state.contacts.iter().enumerate() {
-                eprintln!("DBG contact {k} {:?} gap {:e}", c, gap(system, &state, k));
-            }
             eprintln!(
                 "{} to {} J: rises by {rise:e}, {gain:e} by account, {:e} by nobody's of {:e}; residual {:e}",
                 old,

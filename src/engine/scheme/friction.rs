@@ -6,6 +6,7 @@
 //! friction wedges, are averaged. [Krasnoselskii 1955] Bounds that do not settle all the same count as not solved.
 
 use super::IslandStep;
+use crate::engine::elementary::hypot;
 use crate::engine::law::bounded::BoundedRows;
 use crate::engine::law::box_friction;
 use crate::engine::law::bristle::{self, Memory};
@@ -20,8 +21,14 @@ use nalgebra::Vector3;
 /// Passes for contacts that cannot look back, and those that are not averaged.
 const FRESH_PASSES: u32 = 100;
 const PLAIN_PASSES: u32 = 20;
+/// Passes that may stay without solution, each after all that there is was tried.
+pub const MOST_UNSOLVED: u32 = 2;
 /// Relative change of a bound that counts as settled.
 const SETTLED: f64 = 1e-12;
+
+/// Friction that is off by this part of the largest normal impulse is as good as settled: where legs share a load, normal
+/// impulses are not known better than the solver's tolerance leaves them.
+const NEARLY_SETTLED: f64 = 1e-6;
 
 /// Normal impulses that the bounds of an interval `dt` start from.
 pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
@@ -123,17 +130,20 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> Re
         }
         let change = (found - last).value().abs();
         largest = largest.max(found.value().abs());
-        if change <= SETTLED * found.value().abs() {
+        let mu = step.state.parameters.mu[touch.contact].value();
+        let [x, y] = [1, 2].map(|row| step.workspace.unknowns[3 * index + row].value());
+        let rubbing = hypot(x, y) * step.workspace.scales[index].value();
+        // Where friction stays below both bounds, another bound changes nothing.
+        if change <= SETTLED * found.value().abs() || rubbing < mu * found.value().min(last.value()) {
             continue;
         }
         again |= pass < FRESH_PASSES;
-        open = open.max(change * step.state.parameters.mu[touch.contact].value());
+        open = open.max(mu * change);
         if pass >= PLAIN_PASSES {
             step.workspace.limits[index] = (found + last) * S::from(0.5);
         }
     }
-    // What is left is judged as other errors of the problem are.
-    let is_settled = again || open <= step.system.settings.solver.tolerance * largest;
+    let is_settled = again || open <= NEARLY_SETTLED * largest;
     if !is_settled {
         step.state.step.residual = step.state.step.residual.max(open / largest.max(f64::MIN_POSITIVE));
     }

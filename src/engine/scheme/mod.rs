@@ -700,7 +700,7 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
         joint_friction::begin(self, dt);
         self.look_ahead(dt);
         let is_linked = linked::yields(self, Placing::Acting, dt);
-        let mut pass = 0;
+        let (mut pass, mut unsolved) = (0, 0);
         let solved = loop {
             self.begin_problem(Placing::Acting, pass, dt);
             for index in 0..self.workspace.active.len() {
@@ -732,7 +732,9 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
                 self.guess(dt);
             }
             let solved = self.solve_problem();
+            unsolved += u32::from(!solved);
             let Revision { mut again, is_settled } = friction::revise(self, pass, dt);
+            again &= unsolved <= friction::MOST_UNSOLVED;
             if is_linked {
                 self.read_impulses();
                 again |= joint_friction::revise(self, pass, dt);
