@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What the library inside the FMU is made of.
-const RUNTIME_SOURCES: [&str; 11] = [
+const RUNTIME_SOURCES: [&str; 12] = [
     "build",
     "build.rs",
     "Cargo.toml",
@@ -28,6 +28,7 @@ const RUNTIME_SOURCES: [&str; 11] = [
     "src/engine",
     "src/log_categories.rs",
     "src/model",
+    "src/saved_state.rs",
     "src/variables",
 ];
 

@@ -25,6 +25,7 @@ pub mod package;
 pub mod problem_file;
 #[cfg(feature = "cli")]
 pub mod report;
+pub mod saved_state;
 #[cfg(feature = "cli")]
 pub mod ssp;
 pub mod variables;

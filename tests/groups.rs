@@ -4,7 +4,7 @@ mod bodies;
 
 use bodies::{Scene, Simulation, compare};
 use contact_fmu::engine::geometry::solids::Cuboid;
-use contact_fmu::engine::{NodeShape, Scheme, Solid, State, gap};
+use contact_fmu::engine::{ContactMode, NodeShape, Scheme, Solid, State, gap};
 use nalgebra::Vector3;
 
 /// Balls on three planes, some of them on their way to others, as pairs or as a group.
@@ -89,6 +89,42 @@ fn a_group_does_what_its_pairs_do() {
             assert!((pressed_in_group / pressed - 1.0).abs() < 0.05, "{pressed} {pressed_in_group}");
             assert!(pressed > 0.1 && pairs.state.step.dissipated > 0.0);
         }
+    }
+}
+
+/// The impulses of the touching points of a group are all that contact gives to the bodies over a communication step,
+/// also where it has several substeps and impacts within them.
+#[test]
+fn points_account_for_the_impulses_on_bodies() {
+    let scenes: [fn() -> Scene; 3] = [
+        || Scene::new(9.81),
+        || Scene::new(9.81).capturing(),
+        || Scene::new(9.81).with_scheme(Scheme::Midpoint { sweeps: 3 }),
+    ];
+    for (case, scene) in scenes.into_iter().enumerate() {
+        let mut run = balls(scene().with_step(1e-3), true, 0.5, 0.3);
+        let (mut most, mut open) = (0.0_f64, 0);
+        for step in 0..60 {
+            run.advance(8e-3);
+            let mut sums = vec![Vector3::zeros(); run.state.nodes.len()];
+            for point in &run.state.points {
+                sums[point.node as usize] += point.impulse;
+                if let Some(body) = run.system.surfaces[point.surface as usize].body {
+                    sums[body] -= point.impulse;
+                }
+                open += usize::from(point.mode == ContactMode::Open && point.impulse.norm() > 0.0);
+            }
+            for (node, (sum, body)) in sums.iter().zip(&run.state.nodes).enumerate() {
+                let off = (sum - body.contact_impulse).norm();
+                assert!(off < 1e-14, "scheme {case}, step {step}, node {node}: {off:e}");
+                most = most.max(body.contact_impulse.norm());
+            }
+            let keys: Vec<_> =
+                run.state.points.iter().map(|point| (point.contact, point.node, point.surface)).collect();
+            assert!(keys.is_sorted(), "scheme {case}, step {step}");
+        }
+        assert!(most > 0.1, "nothing was struck");
+        assert!(open > 0, "no pair touched within a step and parted");
     }
 }
 

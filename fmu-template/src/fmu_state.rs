@@ -1,8 +1,6 @@
 //! Saved states: get, set, free, serialize, deserialize.
 //!
-//! Serialized form, integers little endian: magic (8 bytes), format version (`u32`), GUID of the model (38
-//! characters), length of the payload (`u64`), CRC-32 of the payload (`u32`), payload ([`Run`] in postcard).
-//! It holds no pointers and so is valid in another process, and on another platform.
+//! The serialized form is that of [`saved_state`], with a [`Run`] as payload.
 
 use crate::abi::{fmi2Byte, fmi2FMUstate};
 use crate::access::{Access, DataType};
@@ -10,6 +8,7 @@ use crate::arguments;
 use crate::guard::{Answer, OK, Refusal};
 use crate::instance::{Instance, Run};
 use contact_fmu::engine::State;
+use contact_fmu::saved_state::{self, SavedStateError};
 use contact_fmu::variables;
 
 const STATE_MAGIC: u64 = u64::from_le_bytes(*b"CFMUsave");
@@ -69,7 +68,7 @@ pub unsafe fn get(instance: &mut Instance, place: *mut fmi2FMUstate) -> Answer {
 pub unsafe fn set(instance: &mut Instance, state: fmi2FMUstate) -> Answer {
     // SAFETY: as promised by the caller.
     let saved = unsafe { SavedState::find(state)? };
-    check_guid(instance, &saved.guid)?;
+    saved_state::check_guid(&instance.guid, &saved.guid).map_err(refusal)?;
     check_interface(instance, &saved.run)?;
     instance.run.copy_from(&saved.run);
     instance.has_start_outputs = false;
@@ -161,46 +160,14 @@ pub unsafe fn deserialize(
     OK
 }
 
-const BYTES_MAGIC: &[u8; 8] = b"CFMUSTAT";
-const VERSION: u32 = 2;
-
 fn encode(saved: &SavedState) -> Vec<u8> {
     let payload = postcard::to_stdvec(&saved.run).expect("a state holds only plain data");
-    let mut bytes = Vec::new();
-    bytes.extend_from_slice(BYTES_MAGIC);
-    bytes.extend_from_slice(&VERSION.to_le_bytes());
-    bytes.extend_from_slice(saved.guid.as_bytes());
-    bytes.extend_from_slice(&(payload.len() as u64).to_le_bytes());
-    bytes.extend_from_slice(&crc32fast::hash(&payload).to_le_bytes());
-    bytes.extend_from_slice(&payload);
-    bytes
+    saved_state::write(&saved.guid, &payload)
 }
 
 fn decode(instance: &Instance, bytes: &[u8]) -> Result<Run, Refusal> {
-    let mut reader = Reader { bytes };
-    if reader.take(BYTES_MAGIC.len())? != BYTES_MAGIC {
-        return Err(Refusal::error("the bytes are not a serialized state of a contact-fmu FMU"));
-    }
-    let version = u32::from_le_bytes(reader.array()?);
-    if version != VERSION {
-        return Err(Refusal::error(format!(
-            "the serialized state has format version {version}, this library reads {VERSION}"
-        )));
-    }
-    let guid = String::from_utf8_lossy(reader.take(instance.guid.len())?);
-    check_guid(instance, &guid)?;
-    let length = u64::from_le_bytes(reader.array()?);
-    let checksum = u32::from_le_bytes(reader.array()?);
-    let payload = reader.bytes;
-    if payload.len() as u64 != length {
-        return Err(Refusal::error(format!(
-            "the serialized state should have {length} bytes after its header but has {}",
-            payload.len()
-        )));
-    }
-    if crc32fast::hash(payload) != checksum {
-        return Err(damaged());
-    }
+    let damaged = || refusal(SavedStateError::Damaged);
+    let payload = saved_state::read(&instance.guid, bytes).map_err(refusal)?;
     let (run, rest) = postcard::take_from_bytes::<Run>(payload).map_err(|_| damaged())?;
     let fits = instance.initial.same_size(&run.state) && instance.initial.same_size(&run.before);
     if !(fits && rest.is_empty()) {
@@ -229,18 +196,8 @@ fn has_right_values(instance: &Instance, state: &State<f64>) -> bool {
     state.time.is_finite() && state.is_finite() && instance.access.iter().filter(is_set).all(is_right)
 }
 
-fn damaged() -> Refusal {
-    Refusal::error("the serialized state is damaged")
-}
-
-fn check_guid(instance: &Instance, guid: &str) -> Result<(), Refusal> {
-    if instance.guid == guid {
-        return Ok(());
-    }
-    Err(Refusal::error(format!(
-        "the saved state belongs to the model with GUID {guid}, this is {}",
-        instance.guid
-    )))
+fn refusal(error: SavedStateError) -> Refusal {
+    Refusal::error(error.to_string())
 }
 
 fn check_interface(instance: &Instance, run: &Run) -> Result<(), Refusal> {
@@ -249,23 +206,4 @@ fn check_interface(instance: &Instance, run: &Run) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(Refusal::error(format!("the saved state belongs to an instance for {saved}, this one is for {this}")))
-}
-
-struct Reader<'a> {
-    bytes: &'a [u8],
-}
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, length: usize) -> Result<&'a [u8], Refusal> {
-        let (head, tail) = self
-            .bytes
-            .split_at_checked(length)
-            .ok_or_else(|| Refusal::error("the serialized state is cut off in its header"))?;
-        self.bytes = tail;
-        Ok(head)
-    }
-
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Refusal> {
-        Ok(self.take(N)?.try_into().expect("as many bytes as were taken"))
-    }
 }

@@ -53,7 +53,8 @@ pub struct Instance {
     pub memory: usize,
 }
 
-/// Where a simulation is: what a saved FMU state holds.
+/// Where a simulation is: what a saved FMU state holds. Mode and state come first in its bytes
+/// ([`contact_fmu::saved_state`]).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
     /// Mode.

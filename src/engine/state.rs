@@ -46,7 +46,8 @@ pub struct State<S: Scalar> {
     /// where solvers start. They have no tangents, because a solution does not depend on them. Empty where no
     /// contacts are solved together. Those of [`State::points`] come last.
     pub guesses: Vec<Vector3<f64>>,
-    /// Points of pairs of groups that touched in the last interval.
+    /// Points of pairs of groups that touched in the last interval or got an impulse in the last step, in the order of
+    /// group, node and surface.
     pub points: Vec<GroupPoint<S>>,
     /// What the engine did over the last step.
     pub step: StepRecord<S>,
@@ -159,6 +160,9 @@ pub struct GroupPoint<S: Scalar> {
     pub slip: S,
     /// Whether it was pressed over the interval before.
     pub held: bool,
+    /// Sum of the impulses on the node over the last communication step, world components. It has no tangents, because
+    /// nothing is computed from it.
+    pub impulse: Vector3<f64>,
 }
 
 /// Contact force over the last interval.
@@ -318,6 +322,7 @@ impl<S: Scalar> State<S> {
                     mode: point.mode,
                     slip: convert(point.slip),
                     held: point.held,
+                    impulse: point.impulse,
                 })
                 .collect(),
             step: StepRecord {

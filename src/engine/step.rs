@@ -340,6 +340,9 @@ fn begin<S: Scalar>(state: &mut State<S>, duration: f64, substeps: u32) {
     for rotation in &mut state.rotations {
         rotation.contact_impulse = Vector3::zeros();
     }
+    for point in &mut state.points {
+        point.impulse = Vector3::zeros();
+    }
     for joint in &mut state.joints {
         joint.impulse = Vector3::zeros();
         joint.moment = Vector3::zeros();

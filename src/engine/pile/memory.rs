@@ -18,6 +18,8 @@ pub struct Memory<S: Scalar> {
     heads: Vec<u32>,
     /// The next one of the same pair, by point.
     next: Vec<u32>,
+    /// Number of points at the start of the substep.
+    old: usize,
     /// Points and their forces that go on to the next substep.
     points: Vec<GroupPoint<S>>,
     guesses: Vec<Vector3<f64>>,
@@ -26,7 +28,7 @@ pub struct Memory<S: Scalar> {
 impl<S: Scalar> Memory<S> {
     /// Nothing yet.
     pub fn new() -> Memory<S> {
-        Memory { heads: Vec::new(), next: Vec::new(), points: Vec::new(), guesses: Vec::new() }
+        Memory { heads: Vec::new(), next: Vec::new(), old: 0, points: Vec::new(), guesses: Vec::new() }
     }
 
     /// Lists the points of the pairs that are near. Both are in the order of group, node and surface.
@@ -35,9 +37,10 @@ impl<S: Scalar> Memory<S> {
         self.heads.clear();
         self.next.clear();
         self.next.resize(state.points.len(), END);
+        self.old = state.points.len();
         let mut place = 0;
         for pair in near {
-            let key = (pair.contact, pair.sides.node, pair.sides.surface);
+            let key = key_of_pair(pair);
             while place < state.points.len() && key_of(&state.points[place]) < key {
                 place += 1;
             }
@@ -97,12 +100,14 @@ impl<S: Scalar> Memory<S> {
             mode: ContactMode::Open,
             slip: S::zero(),
             held: false,
+            impulse: Vector3::zeros(),
         });
         state.guesses.push(Vector3::zeros());
         place
     }
 
-    /// Records what groups do at the end of the substep, and keeps only points that touch or have a force.
+    /// Records what groups do at the end of the substep, and keeps only points that touch, have a force, or got an impulse
+    /// within the communication step.
     pub fn end(&mut self, system: &System, pile: &Pile, state: &mut State<S>, near: &[Near]) {
         for contact in pile.contacts() {
             state.contacts[contact].open_up();
@@ -111,23 +116,50 @@ impl<S: Scalar> Memory<S> {
         let mut guesses = std::mem::take(&mut self.guesses);
         points.clear();
         guesses.clear();
+        let mut old = 0;
+        let mut keep_far =
+            |state: &State<S>, points: &mut Vec<_>, guesses: &mut Vec<_>, near: Option<&Near>| {
+                let key = near.map(key_of_pair);
+                while old < self.old && key.is_none_or(|key| key_of(&state.points[old]) <= key) {
+                    let point = state.points[old];
+                    old += 1;
+                    if point.impulse != Vector3::zeros() && key != Some(key_of(&point)) {
+                        points.push(GroupPoint {
+                            mode: ContactMode::Open,
+                            slip: S::zero(),
+                            held: false,
+                            ..point
+                        });
+                        guesses.push(Vector3::zeros());
+                    }
+                }
+            };
         for pair in near {
+            keep_far(state, &mut points, &mut guesses, Some(pair));
             for place in self.places(pair.number) {
                 let (point, guess) = (state.points[place], state.guesses[system.pair_points + place]);
                 if point.mode != ContactMode::Open {
                     record_mode(&mut state.contacts[pair.contact], point.mode, point.slip);
                 }
-                if point.mode != ContactMode::Open || guess != Vector3::zeros() {
+                if point.mode != ContactMode::Open
+                    || guess != Vector3::zeros()
+                    || point.impulse != Vector3::zeros()
+                {
                     points.push(point);
                     guesses.push(guess);
                 }
             }
         }
+        keep_far(state, &mut points, &mut guesses, None);
         std::mem::swap(&mut state.points, &mut points);
         state.guesses.truncate(system.pair_points);
         state.guesses.extend_from_slice(&guesses);
         (self.points, self.guesses) = (points, guesses);
     }
+}
+
+fn key_of_pair(pair: &Near) -> (usize, usize, usize) {
+    (pair.contact, pair.sides.node, pair.sides.surface)
 }
 
 fn key_of<S: Scalar>(point: &GroupPoint<S>) -> (usize, usize, usize) {

@@ -464,7 +464,7 @@ fn settle<S: Solvable>(step: &mut IslandStep<'_, S>, presses: &[Press<S>], dt: S
             true => ContactMode::Slip,
         };
         let impulse = Impulse { normal: press.force * dt, tangential: press.friction * dt, mode };
-        record_impulse(step.state, &press.touch, &impulse);
+        record_impulse(step.system, step.state, &press.touch, &impulse);
         record_work(step.state, &press.touch, &impulse, &(worked / dt));
         store(step, press, depth, &anchor, &pull, mu);
         record_mode(step, &end, mode);

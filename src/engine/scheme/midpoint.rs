@@ -641,7 +641,7 @@ fn accept<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
         let column = &step.workspace.columns[index];
         let mean = column.linear.transpose() * seen(&midpoint.nodes, &touch, column, mean);
         let end = seen(&midpoint.nodes, &touch, &midpoint.ends[index], |node| node.end);
-        record_impulse(step.state, &touch, &impulse);
+        record_impulse(step.system, step.state, &touch, &impulse);
         if step.keeps_energy {
             book_contact(step, &touch, &impulse, &mean, end[0]);
         } else {

@@ -900,7 +900,7 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
             }
             let touch = &self.workspace.touches[self.workspace.active[place]];
             let mean_velocity = (touch.velocity(self.state) + self.proposed_velocity(touch)) * S::from(0.5);
-            record_impulse(self.state, touch, impulse);
+            record_impulse(self.system, self.state, touch, impulse);
             if self.keeps_energy && dt.value() > 0.0 {
                 self.book_contact(place, &mean_velocity);
                 continue;
@@ -1209,8 +1209,11 @@ pub fn record_mode<S: Scalar>(record: &mut ContactRecord<S>, mode: ContactMode, 
 
 /// Books an impulse.
 #[inline]
-fn record_impulse<S: Scalar>(state: &mut State<S>, touch: &Touch<S>, impulse: &Impulse<S>) {
+fn record_impulse<S: Scalar>(system: &System, state: &mut State<S>, touch: &Touch<S>, impulse: &Impulse<S>) {
     let vector = impulse.vector(&touch.acting_normal());
+    if let Some(point) = system.group_point(touch.place) {
+        state.points[point].impulse += vector.map(S::value);
+    }
     state.nodes[touch.node].contact_impulse += vector;
     if let Some(rotation) = touch.rotation {
         state.rotations[rotation].contact_impulse += touch.lever().cross(&vector);
