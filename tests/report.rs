@@ -87,16 +87,25 @@ impl Page {
         }
     }
 
-    /// Touching points and forces of a sample.
+    /// Touching points and forces of a sample, in contacts between two sides.
     fn touching(&self, sample: usize) -> (Vec<[f64; 3]>, Vec<Force>) {
-        let touching = &self.facts["model"]["touching"];
+        self.touches(&self.facts["model"]["touching"], self.samples(), sample)
+    }
+
+    /// Touching points and forces of a frame of the film: in groups. Of a force it has the number of the pair.
+    fn filmed(&self, frame: usize) -> (Vec<[f64; 3]>, Vec<Force>) {
+        let film = &self.facts["model"]["film"];
+        self.touches(&film["touching"], film["frames"].as_u64().unwrap() as usize, frame)
+    }
+
+    fn touches(&self, touching: &Value, samples: usize, sample: usize) -> (Vec<[f64; 3]>, Vec<Force>) {
         let vectors = |name: &str, range: std::ops::Range<usize>| -> Vec<[f64; 3]> {
             let axes = [0, 1, 2].map(|axis| self.f32(&touching[name][axis]));
             range.map(|k| [0, 1, 2].map(|axis| axes[axis][k])).collect()
         };
         let range = |name: &str| {
             let first = self.u32(&touching[name]);
-            assert_eq!(first.len(), self.samples() + 1);
+            assert_eq!(first.len(), samples + 1);
             first[sample]..first[sample + 1]
         };
         let forces = range("firstForce");
@@ -213,6 +222,111 @@ fn a_bounce_is_shown_where_it_was() {
     assert_eq!(origin, points[0]);
     let expected = csv.numbers("ball_floor.f_n")[bounce];
     assert!(force[0] == 0.0 && force[1] == 0.0 && (force[2] - expected).abs() < 1e-6 * expected);
+}
+
+/// 50 balls of 20 g in a pit: bottom and walls, which are pairs of two groups, carry their weight.
+#[test]
+fn pairs_of_groups_carry_the_weight() {
+    let folder = TempDir::new().unwrap();
+    let (page, csv) = report(folder.path(), "ball_pit", &[]);
+    let film = &page.facts["model"]["film"];
+    assert_eq!((film["stride"].as_u64(), film["frames"].as_u64()), (Some(1), Some(2001)));
+    let last = 2000;
+    let (points, forces) = page.filmed(last);
+    let pairs = [0, 1, 2].map(|side| page.u32(&film["pairs"][side]));
+    let contacts: Vec<&str> = page.facts["model"]["contacts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|name| name.as_str().unwrap())
+        .collect();
+    assert_eq!(contacts, ["floor", "balls"]);
+    // The surfaces of the file come before those of the balls.
+    let (mut floor, mut walls, mut on_balls) = (0.0, 0.0, 0);
+    for (pair, _, force) in &forces {
+        match (contacts[pairs[0][*pair]], pairs[2][*pair]) {
+            ("floor", 0) => floor += force[2],
+            ("balls", 1..=4) => walls += force[2],
+            ("balls", _) => on_balls += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    let weight = 50.0 * 0.02 * 9.81;
+    assert!((floor + walls - weight).abs() < 1e-5 * weight, "{floor} and {walls} carry {weight}");
+    assert!((floor - csv.numbers("floor.f_n")[last]).abs() < 1e-6 * weight);
+    assert!(on_balls > 20 && points.len() >= forces.len(), "{on_balls} {}", points.len());
+    // Balls that the FMU does not show are filmed, and each point is where one of them has its surface.
+    let poses = [0, 1, 2].map(|axis| page.f32(&film["poses"][axis]));
+    let centre = |ball: usize| [0, 1, 2].map(|axis| poses[axis][ball * 2001 + last]);
+    let bodies = page.facts["model"]["scene"]["bodies"].as_array().unwrap();
+    let places: Vec<usize> =
+        bodies.iter().map(|body| body["motion"]["film"].as_u64().unwrap() as usize).collect();
+    assert_eq!(places, (0..50).collect::<Vec<_>>());
+    for (axis, position) in centre(0).iter().enumerate() {
+        let shown = csv.numbers(&format!("ball_1.r[{}]", axis + 1))[last];
+        assert!((position - shown).abs() < 1e-8, "{position} {shown}");
+    }
+    for point in points {
+        let distance = |ball: usize| {
+            let centre = centre(ball);
+            (0..3).map(|axis| (point[axis] - centre[axis]).powi(2)).sum::<f64>().sqrt()
+        };
+        assert!((0..50).any(|ball| (distance(ball) - 0.01).abs() < 1e-5), "{point:?}");
+    }
+}
+
+/// Impacts within a step of many substeps are shown as means over it, as those of contacts between two sides are.
+#[test]
+fn bounces_in_a_group_are_means_over_the_step() {
+    let folder = TempDir::new().unwrap();
+    fs::write(
+        folder.path().join("model.toml"),
+        r#"
+        [model]
+        name = "drops"
+        [experiment]
+        stop = 1.0
+        step = 0.01
+        [engine]
+        step = 1e-3
+        [[node]]
+        name = "drop"
+        coupling = "owned"
+        mass = 1.0
+        shape.sphere.radius = 0.1
+        position = [0.0, 0.0, 0.5]
+        copies = { count = [2, 2, 1], spacing = [1.0, 1.0, 1.0], scatter = 0.1 }
+        [[surface]]
+        name = "table"
+        shape.plane.normal = [0.0, 0.0, 1.0]
+        [[contact]]
+        name = "drops"
+        between = ["drop_*", "table"]
+        restitution = 0.7
+        friction.cone.mu = 0.3
+        "#,
+    )
+    .unwrap();
+    succeed(folder.path(), &["simulate", "model.toml", "--report", "out.html", "-o", "out.csv"]);
+    let csv = Csv::parse(&fs::read_to_string(folder.path().join("out.csv")).unwrap());
+    let page = Page::read(&folder.path().join("out.html"));
+    let normal = csv.numbers("drops.f_n");
+    assert!(normal.iter().filter(|force| **force > 0.0).count() > 4);
+    for (sample, expected) in normal.iter().enumerate() {
+        let sum: f64 = page.filmed(sample).1.iter().map(|(_, _, force)| force[2]).sum();
+        assert!((sum - expected).abs() <= 1e-6 * expected, "{sample}: {sum} {expected}");
+    }
+    // All poses are outputs here.
+    let bodies = page.facts["model"]["scene"]["bodies"].as_array().unwrap();
+    assert!(bodies.iter().all(|body| body["motion"]["film"].is_null()));
+}
+
+/// Nothing is filmed where the FMU shows all.
+#[test]
+fn models_without_groups_have_no_film() {
+    let folder = TempDir::new().unwrap();
+    let (page, _) = report(folder.path(), "double_impact", &["--stop", "0.01"]);
+    assert!(page.facts["model"].as_object().unwrap().get("film").is_none());
 }
 
 /// What a master gives is shown at the time for which it is given.

@@ -12,6 +12,7 @@ use contact_fmu::master::simulate::{self, Observer, Options, SimulationError};
 use contact_fmu::model::{Model, file, packed};
 use contact_fmu::output_file::OutputFile;
 use contact_fmu::package;
+use contact_fmu::report::film::Film;
 use contact_fmu::report::recording::{Message, Recording};
 use contact_fmu::report::{self, Report};
 use std::fs;
@@ -91,17 +92,23 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
         None if recorded => None,
         None => Some(TableFile::Stdout(BufWriter::new(io::stdout().lock()))),
     };
+    let model = page.is_some().then(|| packed_model(&fmu));
     let recording = recorded.then(|| {
         let wanted = |name: &str| page.is_some() || arguments.plot.iter().any(|plotted| plotted == name);
-        Recording::new(&fmu.description, simulate::recorded(&fmu.description, true), wanted)
+        let mut recording =
+            Recording::new(&fmu.description, simulate::recorded(&fmu.description, true), wanted);
+        if let Some(Ok(model)) = &model {
+            recording.film = Film::of(model, &fmu.description.guid, &recording);
+        }
+        recording
     });
     let (result, Taken { table, recording }) = record(&fmu, &options, table, recording);
     // What can be written is, before the first error is told.
     let table = table.map_or(Ok(()), TableFile::finish);
     let shown = recording.filter(|recording| !recording.times.is_empty()).map_or(Ok(()), |recording| {
-        if let (Some(path), Some(mut file)) = (&arguments.report, page) {
+        if let (Some(path), Some(mut file), Some(model)) = (&arguments.report, page, &model) {
             let failure = result.as_ref().err().map(error_chain);
-            write_report(&fmu, &arguments.fmu, &options, &recording, failure, &mut file)
+            write_report(&fmu, model, &arguments.fmu, &options, &recording, failure, &mut file)
                 .and_then(|()| file.finish())
                 .with_context(|| cannot_write(path))?;
             message(&format!("report: {}", path.display()));
@@ -196,13 +203,13 @@ fn draw_plots(recording: &Recording, names: &[String]) -> io::Result<()> {
 
 fn write_report(
     fmu: &ExtractedFmu,
+    model: &Result<Model, String>,
     source: &Path,
     options: &Options,
     recording: &Recording,
     failure: Option<String>,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let model = packed_model(fmu);
     let report = Report {
         name: &fmu.description.model_name,
         description: fmu.description.description.as_deref().unwrap_or_default(),
@@ -314,6 +321,26 @@ impl Observer for Recorder {
             recording.push(time, values);
         }
         self.table.as_mut().map_or(Ok(()), |table| table.row(time, &values[..self.outputs]))
+    }
+
+    fn wants_state(&self) -> bool {
+        self.recording.lock().is_ok_and(|recording| {
+            recording.as_ref().and_then(|recording| recording.film.as_ref()).is_some_and(Film::is_due)
+        })
+    }
+
+    fn state(&mut self, bytes: &[u8]) {
+        let fault = self.recording.lock().ok().and_then(|mut recording| {
+            let film = recording.as_mut()?.film.as_mut()?;
+            let fault = film.take(bytes).err();
+            if fault.is_some() {
+                recording.as_mut()?.film = None;
+            }
+            fault
+        });
+        if let Some(fault) = fault {
+            self.message(&format!("bodies that the FMU does not show stay still in the report, and contacts of groups are not drawn: {fault}"));
+        }
     }
 
     fn message(&mut self, text: &str) {

@@ -577,6 +577,14 @@ impl Instance<'_> {
         Ok(bytes)
     }
 
+    /// The present state as bytes.
+    pub fn saved_bytes(&mut self) -> Result<Vec<u8>, CallError> {
+        let state = self.save_state()?;
+        let bytes = self.serialize_state(&state);
+        self.free_state(state)?;
+        bytes
+    }
+
     /// A state from bytes, which may come from another process.
     pub fn deserialize_state(&mut self, bytes: &[u8]) -> Result<SavedState, CallError> {
         let function: Deserialize = self.optional("fmi2DeSerializeFMUstate")?;

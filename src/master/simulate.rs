@@ -48,6 +48,12 @@ pub fn recorded(description: &ModelDescription, with_inputs: bool) -> impl Itera
 pub trait Observer {
     /// Values at a communication point, in the order of [`recorded`].
     fn row(&mut self, time: f64, values: &[Value]) -> std::io::Result<()>;
+    /// Whether it wants the saved state at the communication point whose row comes next.
+    fn wants_state(&self) -> bool {
+        false
+    }
+    /// Takes that state, as bytes.
+    fn state(&mut self, _bytes: &[u8]) {}
     /// Something that the user should know.
     fn message(&mut self, text: &str);
     /// How much is done, 0 to 1.
@@ -301,6 +307,11 @@ impl Run<'_> {
     fn record(&mut self) -> Result<(), SimulationError> {
         let call = self.outputs.read(&mut self.instance);
         self.done(call)?;
+        if self.observer.wants_state() {
+            let call = self.instance.saved_bytes();
+            let bytes = call.map_err(|source| self.failed(source))?;
+            self.observer.state(&bytes);
+        }
         if self.given.row.is_empty() {
             return self.observer.row(self.time, &self.outputs.row).map_err(SimulationError::Output);
         }
@@ -324,8 +335,12 @@ impl Run<'_> {
                 self.warned_calls += 1;
                 Ok(())
             }
-            Err(source) => Err(SimulationError::Call { time: self.time, reached: None, source }),
+            Err(source) => Err(self.failed(source)),
         }
+    }
+
+    fn failed(&self, source: CallError) -> SimulationError {
+        SimulationError::Call { time: self.time, reached: None, source }
     }
 }
 

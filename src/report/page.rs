@@ -1,6 +1,7 @@
 //! The page: libraries, programs and data put into one file.
 
 use super::Report;
+use super::film::FilmFacts;
 use super::packing::{Chunks, Packed};
 use super::recording::{Column, Recording};
 use super::scene::{self, Scene};
@@ -75,6 +76,8 @@ struct ColumnFacts<'a> {
 struct ModelFacts<'a> {
     scene: Scene<'a>,
     touching: Touching,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    film: Option<FilmFacts>,
     contacts: Vec<&'a str>,
     energy: Option<Energy>,
     solver: Option<Solver>,
@@ -149,9 +152,14 @@ fn model_facts<'a>(
     let variables = variables::table(model);
     let (system, _) = model.assemble();
     let columns: HashMap<Slot, usize> = scene::columns_by_slot(&variables, recording);
-    let tracks = scene::tracks(model, &system, &variables, &columns);
+    let mut tracks = scene::tracks(model, &system, &variables, &columns);
+    if let Some(film) = &recording.film {
+        film.mark(&mut tracks);
+    }
+    let touches = touching::touching(&system, &tracks, &columns, recording);
     let facts = ModelFacts {
-        touching: touching::touching(&system, &tracks, &columns, recording, chunks),
+        touching: touching::pack(touches.iter(), |force| force.contact as u32, chunks),
+        film: recording.film.as_ref().map(|film| film.pack(chunks)),
         scene: scene::scene(model, &tracks, chunks),
         contacts: model.contacts.iter().map(|contact| contact.name.as_str()).collect(),
         energy: summary::energy(model, &columns, recording),

@@ -1,5 +1,6 @@
 //! Samples of a simulation in memory, by column, with what the FMU logged.
 
+use super::film::Film;
 use crate::description::{Causality, ModelDescription, ScalarVariable, Value, VariableType};
 
 /// Most messages that are kept; further ones are counted.
@@ -16,6 +17,8 @@ pub struct Recording {
     pub messages: Vec<Message>,
     /// How many more messages there were.
     pub lost_messages: usize,
+    /// What the variables do not tell, where it is to be shown.
+    pub film: Option<Film>,
 }
 
 /// The samples of one variable.
@@ -76,6 +79,9 @@ impl Recording {
     /// Takes a sample: a row of the simulation.
     pub fn push(&mut self, time: f64, row: &[Value]) {
         self.times.push(time);
+        if let Some(film) = &mut self.film {
+            film.advance();
+        }
         for column in &mut self.columns {
             column.values.push(match &row[column.place] {
                 Value::Real(value) => *value,

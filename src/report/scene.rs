@@ -26,7 +26,7 @@ struct Body<'a> {
     motion: Track,
 }
 
-/// Which columns hold position and orientation; what is not recorded stays as it starts.
+/// Which columns hold position and orientation; what is neither recorded nor filmed stays as it starts.
 #[derive(Clone, Serialize)]
 pub struct Track {
     /// Position at the start.
@@ -37,6 +37,9 @@ pub struct Track {
     pub r: [Option<usize>; 3],
     /// Columns of the orientation.
     pub q: [Option<usize>; 4],
+    /// Place among the filmed bodies, for what is not recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub film: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -138,6 +141,7 @@ pub fn tracks(
             orientation: rotation.map_or([1.0, 0.0, 0.0, 0.0], |rotation| rotation.orientation),
             r: [None; 3],
             q: [None; 4],
+            film: None,
         })
         .collect();
     // What the engine computes comes before what the master gives: of a compliant node it is the mass that touches.

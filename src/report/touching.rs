@@ -1,14 +1,15 @@
 //! Where shapes touch and with which force, sample by sample: found again by the engine's own geometry from the poses
 //! that were recorded, as an FMU has no outputs for it.
 //!
-//! The force of a pair is its normal force along the mean normal of the touching points plus its friction force, both
-//! means over the communication step. Both are drawn at the middle of the points.
+//! The force of a contact between two sides is its normal force along the mean normal of the touching points plus its
+//! friction force, both means over the communication step. Both are drawn at the middle of the points. Contacts of
+//! groups are in the [`super::film`].
 
 use super::packing::Chunks;
 use super::recording::Recording;
 use super::scene::Track;
-use crate::engine::geometry::{Pose, Proximity, features, gap_of_features, proximity};
-use crate::engine::{Orientation, System};
+use crate::engine::geometry::{Meeting, Pose, Proximity, features, gap_of_features, proximity};
+use crate::engine::{Orientation, Sides, System};
 use crate::variables::Slot;
 use nalgebra::Vector3;
 use serde::Serialize;
@@ -35,75 +36,129 @@ pub struct Touching {
     force: [usize; 3],
     /// The part of it that is friction.
     friction: [usize; 3],
-    /// Largest force.
-    largest: f64,
     /// The force that nine tenths do not exceed.
     usual: f64,
 }
 
-/// What one contact does at one sample.
-struct Force {
-    contact: u32,
-    origin: Vector3<f64>,
-    force: Vector3<f64>,
-    friction: Vector3<f64>,
+/// What touches at one sample.
+#[derive(Clone, Debug, Default)]
+pub struct Touches {
+    /// Touching points.
+    pub points: Vec<Vector3<f32>>,
+    /// Forces of the contacts.
+    pub forces: Vec<Force>,
 }
 
-/// Finds all touching points and forces.
+/// What two sides do to one another at one sample.
+#[derive(Clone, Debug)]
+pub struct Force {
+    /// Index of the contact.
+    pub contact: usize,
+    /// Who touches.
+    pub sides: Sides,
+    /// Where the force acts.
+    pub origin: Vector3<f32>,
+    /// The force on the node.
+    pub force: Vector3<f32>,
+    /// The part of it that is friction.
+    pub friction: Vector3<f32>,
+}
+
+/// The middle of the touching points of two sides, and their mean normal.
+pub struct Patch {
+    middle: Vector3<f64>,
+    /// From the surface to the node.
+    pub normal: Vector3<f64>,
+}
+
+impl Touches {
+    /// Adds the touching points of two sides. None where they do not touch.
+    pub fn touch(
+        &mut self,
+        system: &System,
+        sides: Sides,
+        pose: impl Fn(usize) -> Pose<f64>,
+    ) -> Option<Patch> {
+        let near = touching_points(system, sides, pose);
+        if near.is_empty() {
+            return None;
+        }
+        self.points.extend(near.iter().map(|(point, _)| point.map(|x| x as f32)));
+        Some(Patch {
+            middle: near.iter().map(|(point, _)| point).sum::<Vector3<f64>>() / near.len() as f64,
+            normal: near.iter().map(|(_, normal)| normal).sum::<Vector3<f64>>().normalize(),
+        })
+    }
+
+    /// Adds the force at touching points.
+    pub fn push(
+        &mut self,
+        (contact, sides): (usize, Sides),
+        patch: &Patch,
+        force: Vector3<f64>,
+        friction: Vector3<f64>,
+    ) {
+        let [origin, force, friction] =
+            [&patch.middle, &force, &friction].map(|vector| vector.map(|x| x as f32));
+        self.forces.push(Force { contact, sides, origin, force, friction });
+    }
+}
+
+/// Finds what touches at all samples, in contacts between two sides.
 pub fn touching(
     system: &System,
     tracks: &[Track],
     columns: &HashMap<Slot, usize>,
     recording: &Recording,
+) -> Vec<Touches> {
+    let contacts: Vec<(usize, Sides, Outputs)> = (0..system.contacts.len())
+        .filter(|&contact| system.contacts[contact].group().is_none())
+        .map(|contact| (contact, system.contacts[contact].sides(), Outputs::new(contact, columns)))
+        .collect();
+    let at = |sample: usize| {
+        let mut touches = Touches::default();
+        for (contact, sides, outputs) in &contacts {
+            let [normal, friction @ ..] = outputs.values(recording, sample);
+            if normal > 0.0
+                && let Some(patch) =
+                    touches.touch(system, *sides, |body| tracks[body].pose(recording, sample))
+            {
+                let friction = Vector3::from(friction);
+                touches.push((*contact, *sides), &patch, patch.normal * normal + friction, friction);
+            }
+        }
+        touches
+    };
+    (0..recording.times.len()).map(at).collect()
+}
+
+/// Packs what touches, sample by sample; `number` tells the contact of a force.
+pub fn pack<'a>(
+    samples: impl Iterator<Item = &'a Touches> + Clone,
+    mut number: impl FnMut(&Force) -> u32,
     chunks: &mut Chunks,
 ) -> Touching {
-    let (mut first_point, mut first_force) = (vec![0], vec![0]);
-    let (mut points, mut forces) = (Vec::new(), Vec::new());
-    let contacts: Vec<Outputs> =
-        (0..system.contacts.len()).map(|contact| Outputs::new(contact, columns)).collect();
-    // Outputs of a group are sums over all of its pairs, which are nowhere to be drawn.
-    let is_pair = |contact: usize| system.contacts[contact].group().is_none();
-    let mut poses = Vec::new();
-    for sample in 0..recording.times.len() {
-        let pressed = contacts.iter().enumerate().filter_map(|(contact, outputs)| {
-            let [normal, friction @ ..] = outputs.values(recording, sample);
-            (normal > 0.0 && is_pair(contact)).then_some((contact, normal, Vector3::from(friction)))
+    let firsts = |count: fn(&Touches) -> usize| {
+        let mut sum = 0;
+        let sums = samples.clone().map(move |touches| {
+            sum += count(touches) as u32;
+            sum
         });
-        poses.clear();
-        for (contact, normal_force, friction) in pressed {
-            if poses.is_empty() {
-                poses.extend(tracks.iter().map(|track| track.pose(recording, sample)));
-            }
-            let near = touching_points(system, contact, &poses);
-            let count = near.len() as f64;
-            if near.is_empty() {
-                continue;
-            }
-            let normal: Vector3<f64> =
-                near.iter().map(|(_, normal)| normal).sum::<Vector3<f64>>().normalize();
-            forces.push(Force {
-                contact: contact as u32,
-                origin: near.iter().map(|(point, _)| point).sum::<Vector3<f64>>() / count,
-                force: normal * normal_force + friction,
-                friction,
-            });
-            points.extend(near.into_iter().map(|(point, _)| point));
-        }
-        first_point.push(points.len() as u32);
-        first_force.push(forces.len() as u32);
-    }
-    let mut sizes: Vec<f64> = forces.iter().map(|force| force.force.norm()).collect();
+        std::iter::once(0).chain(sums)
+    };
+    let points = || samples.clone().flat_map(|touches| &touches.points);
+    let forces = || samples.clone().flat_map(|touches| &touches.forces);
+    let mut sizes: Vec<f64> = forces().map(|force| f64::from(force.force.norm())).collect();
     sizes.sort_by(f64::total_cmp);
     let axes = [0, 1, 2];
     Touching {
-        first_point: chunks.push_u32(first_point.into_iter()),
-        point: axes.map(|axis| chunks.push_f32(points.iter().map(|point| point[axis] as f32))),
-        first_force: chunks.push_u32(first_force.into_iter()),
-        contact: chunks.push_u32(forces.iter().map(|force| force.contact)),
-        origin: axes.map(|axis| chunks.push_f32(forces.iter().map(|force| force.origin[axis] as f32))),
-        force: axes.map(|axis| chunks.push_f32(forces.iter().map(|force| force.force[axis] as f32))),
-        friction: axes.map(|axis| chunks.push_f32(forces.iter().map(|force| force.friction[axis] as f32))),
-        largest: sizes.last().copied().unwrap_or(0.0),
+        first_point: chunks.push_u32(firsts(|touches| touches.points.len())),
+        point: axes.map(|axis| chunks.push_f32(points().map(|point| point[axis]))),
+        first_force: chunks.push_u32(firsts(|touches| touches.forces.len())),
+        contact: chunks.push_u32(forces().map(&mut number)),
+        origin: axes.map(|axis| chunks.push_f32(forces().map(|force| force.origin[axis]))),
+        force: axes.map(|axis| chunks.push_f32(forces().map(|force| force.force[axis]))),
+        friction: axes.map(|axis| chunks.push_f32(forces().map(|force| force.friction[axis]))),
         usual: sizes.get(sizes.len() * 9 / 10).copied().unwrap_or(0.0),
     }
 }
@@ -138,25 +193,27 @@ impl Track {
     }
 }
 
-/// The touching points of a contact that carries a force, with their normals: the nearest one, and all that overlap or
-/// are as near.
+/// The touching points of two sides between which there is a force, with their normals: the nearest one, and all that
+/// overlap or are as near.
 fn touching_points(
     system: &System,
-    contact: usize,
-    poses: &[Pose<f64>],
+    sides: Sides,
+    pose: impl Fn(usize) -> Pose<f64>,
 ) -> Vec<(Vector3<f64>, Vector3<f64>)> {
-    let pair = &system.contacts[contact];
-    let sides = pair.sides();
-    let (node, carried) = (sides.node, &system.surfaces[sides.surface]);
-    let surface = carried.shape.place(carried.body.map(|body| &poses[body]));
-    let (shape, details, pose) = (&system.nodes[node].shape, &system.details, &poses[node]);
+    let Sides { node, surface } = sides;
+    let carried = &system.surfaces[surface];
+    let surface = carried.shape.place(carried.body.map(&pose).as_ref());
+    let (shape, details, pose) = (&system.nodes[node].shape, &system.details, &pose(node));
     let margin = SAME_GAP * shape.extent(&details.points);
     let mut near: Vec<Proximity<f64>> = Vec::new();
-    if pair.by_features {
-        let reach = gap_of_features(shape, details, pose, &surface).max(0.0) + margin;
-        features(shape, details, pose, &surface, reach, &mut |_, proximity| near.push(proximity));
-    } else {
-        near.extend((0..pair.points).map(|point| proximity(shape, details, point, pose, &surface)));
+    match system.meeting(sides) {
+        Meeting::Features(_) => {
+            let reach = gap_of_features(shape, details, pose, &surface).max(0.0) + margin;
+            features(shape, details, pose, &surface, reach, &mut |_, proximity| near.push(proximity));
+        }
+        Meeting::Points(points) => {
+            near.extend((0..points).map(|point| proximity(shape, details, point, pose, &surface)));
+        }
     }
     let least = near.iter().map(|proximity| proximity.gap).fold(f64::INFINITY, f64::min);
     near.retain(|proximity| proximity.gap <= least.max(0.0) + margin);

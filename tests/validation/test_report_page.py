@@ -272,6 +272,55 @@ def test_every_shape_is_shown_in_its_size(browser, tmp_path):
     opened.close()
 
 
+def test_groups_have_points_and_arrows(browser, tmp_path):
+    """All pairs of ball_pit's groups are drawn, at balls that its FMU does not show."""
+    page = tmp_path / "pit.html"
+    contact_fmu("simulate", ROOT / "models/ball_pit/model.toml", "--report", page)
+    opened = Opened(browser, page)
+    start = opened.value("report.view.bodies.map((_, index) => report.view.position(index))")
+    assert opened.value("[report.view.dots(), report.view.arrows()]") == [0, 0]
+    opened.value("report.player.go(2)")
+    rest = opened.value("report.view.bodies.map((_, index) => report.view.position(index))")
+    moved = np.linalg.norm(np.array(rest) - start, axis=1)
+    assert len(moved) == 50 and moved.min() > 1e-3
+    # 50 balls lie on the bottom or on others, at the walls too.
+    dots, arrows, rubbing = opened.value("[report.view.dots(), report.view.arrows(), report.view.frictionArrows()]")
+    assert 50 < arrows <= dots and 50 < rubbing <= arrows
+    with_forces = opened.picture()
+    opened.keep("ball-pit")
+    opened.page.locator("#show-forces").uncheck()
+    assert opened.value("report.view.arrows()") == 0 and opened.picture() != with_forces
+    opened.page.locator("#show-forces").check()
+    # While it plays, the strongest force of each pair stays for a moment: of the last 40 samples.
+    opened.value("report.view.show(100, 0, 40)")
+    lingering = opened.value("report.view.arrows()")
+    opened.value("report.view.show(100, 0, 0)")
+    assert lingering >= opened.value("report.view.arrows()") > 0
+    opened.close()
+
+
+def test_a_thousand_balls_open_fast(browser, tmp_path, capsys):
+    """Thousands of touching points at a time."""
+    text = (ROOT / "models/ball_pit/model.toml").read_text()
+    many = text.replace("count = [5, 5, 2]", "count = [25, 25, 2]").replace("0.057", "0.28").replace("position = [-0.044, -0.044", "position = [-0.264, -0.264")
+    assert many.count("0.28") == 4 and "25, 25" in many and "-0.264" in many
+    (tmp_path / "many.toml").write_text(many)
+    contact_fmu("simulate", "many.toml", "--stop", "0.1", "--report", "many.html", cwd=tmp_path)
+    opened = Opened(browser, tmp_path / "many.html")
+    seconds = opened.value("report.readyAfter") / 1000
+    opened.value("report.player.go(0.1)")
+    dots, arrows = opened.value("[report.view.dots(), report.view.arrows()]")
+    # What the page computes for a picture; drawing is left to the graphics card.
+    took = opened.value("(() => { const start = performance.now(); for (let k = 80; k < 100; k++) report.view.show(k, 0.5, 80); return (performance.now() - start) / 20; })()")
+    with capsys.disabled():
+        size = (tmp_path / "many.html").stat().st_size / 1e6
+        print(f"\nreport of 1250 balls, 101 samples: {size:.1f} MB, ready after {seconds:.2f} s, {dots} points, {took:.0f} ms a picture")
+    assert dots > 1250 and arrows > 1000
+    assert seconds < 15.0 and took < 100.0
+    opened.keep("many-balls")
+    opened.close()
+
+
 def test_a_hundred_thousand_samples_open_fast(browser, tmp_path, capsys):
     page = tmp_path / "long.html"
     contact_fmu("simulate", ROOT / "models/bouncing_ball/model.toml", "--step", "5e-5", "--report", page)

@@ -2,7 +2,7 @@
 // The 3D view: bodies where the samples have them, touching points, force arrows.
 
 async function makeView(model, times) {
-  const { scene: given, touching } = model;
+  const { scene: given, film } = model;
   const canvas = document.getElementById("canvas");
   const renderer = new THREE.WebGLRenderer({ canvas, antialias: true });
   renderer.shadowMap.enabled = true;
@@ -12,35 +12,51 @@ async function makeView(model, times) {
   const up = fall.length() > 0 ? fall.normalize().negate() : new THREE.Vector3(0, 0, 1);
   camera.up.copy(up);
   const controls = new THREE.OrbitControls(camera, canvas);
-  const column = (place) => (place === null ? null : data.column(place));
-  const tracks = await Promise.all(
-    given.bodies.map(async ({ motion }) => ({
-      ...motion,
-      r: await Promise.all(motion.r.map(column)),
-      q: await Promise.all(motion.q.map(column)),
-    })),
-  );
   const load = (chunks) => Promise.all(chunks.map(data.f32));
-  const [firstPoint, firstForce, contactOf] = await Promise.all(
-    [touching.firstPoint, touching.firstForce, touching.contact].map(data.u32),
+  const filmed = film && (await load(film.poses));
+  // Where a component of a pose is: in a column, in the film, or always as at the start.
+  const source = async (place, body, component, start) => {
+    if (place !== null) return { values: await data.column(place), from: 0, stride: 1, last: times.length - 1 };
+    if (body !== undefined) return { values: filmed[component], from: body * film.frames, stride: film.stride, last: film.frames - 1 };
+    return { values: [start], from: 0, stride: 1, last: 0 };
+  };
+  const tracks = await Promise.all(
+    given.bodies.map(({ motion: { r, q, film: body, position, orientation } }) =>
+      Promise.all([...r, ...q].map((place, i) => source(place, body, i, [...position, ...orientation][i]))),
+    ),
   );
-  const [point, origin, force, friction] = await Promise.all([touching.point, touching.origin, touching.force, touching.friction].map(load));
+  // Touching points and forces, by sample or by frame of the film.
+  const loadContacts = async (touching, stride, count) => {
+    const [firstPoint, firstForce, contactOf] = await Promise.all([touching.firstPoint, touching.firstForce, touching.contact].map(data.u32));
+    const [point, origin, force, friction] = await Promise.all([touching.point, touching.origin, touching.force, touching.friction].map(load));
+    const newtons = force[0].map((x, i) => Math.hypot(x, force[1][i], force[2][i]));
+    return { stride, last: firstForce.length - 2, firstPoint, firstForce, contactOf, point, origin, force, friction, newtons, strongest: new Int32Array(count).fill(-1) };
+  };
+  const contacts = [await loadContacts(model.touching, 1, model.contacts.length)];
+  if (film) contacts.push(await loadContacts(film.touching, film.stride, (await data.u32(film.pairs[0])).length));
+  const usual = Math.max(model.touching.usual, film?.touching.usual ?? 0);
   const meshes = await shapes.meshes(given.meshes);
 
+  const [before, after, parts] = [new Float64Array(7), new Float64Array(7), new Float64Array(7)];
   // Position and orientation of a body between samples k and k + 1.
   function pose(track, k, part, target) {
-    const next = Math.min(k + 1, times.length - 1);
-    const between = (values, otherwise, sign) => (values ? (1 - part) * values[k] + part * sign * values[next] : otherwise);
-    const [x, y, z] = track.r.map((values, axis) => between(values, track.position[axis], 1));
-    target.position.set(x, y, z);
+    track.forEach(({ values, from, stride, last }, i) => {
+      const at = Math.min((k + part) / stride, last);
+      const low = Math.floor(at);
+      before[i] = values[from + low];
+      after[i] = values[from + Math.min(low + 1, last)];
+      parts[i] = at - low;
+    });
     // A quaternion and its opposite are the same turn: the sign that makes the samples neighbours.
-    const product = track.q.reduce((sum, values) => sum + (values ? values[k] * values[next] : 0), 0);
-    const [qw, qx, qy, qz] = track.q.map((values, i) => between(values, track.orientation[i], product < 0 ? -1 : 1));
-    target.quaternion.set(qx, qy, qz, qw).normalize();
+    if (before[3] * after[3] + before[4] * after[4] + before[5] * after[5] + before[6] * after[6] < 0) for (let i = 3; i < 7; i++) after[i] *= -1;
+    for (let i = 0; i < 7; i++) before[i] += parts[i] * (after[i] - before[i]);
+    target.position.set(before[0], before[1], before[2]);
+    target.quaternion.set(before[4], before[5], before[6], before[3]).normalize();
   }
 
   // The space that all bodies take up over time.
   const dot = 0.012 * pathSize();
+  shapes.expect(given.bodies.length);
   const bodies = given.bodies.map((body, index) => {
     const object = body.shape.kind === "plane" ? new THREE.Group() : shapes.solid(body.shape, meshes, charts.colour(index), dot);
     object.name = body.name;
@@ -49,7 +65,7 @@ async function makeView(model, times) {
   });
   const space = new THREE.Box3();
   const moment = new THREE.Box3();
-  const looks = Math.min(times.length, 200);
+  const looks = Math.min(times.length, Math.max(10, Math.min(200, Math.round(2e4 / bodies.length))));
   for (let i = 0; i < looks; i++) {
     const k = Math.round((i * (times.length - 1)) / Math.max(looks - 1, 1));
     bodies.forEach((object, index) => {
@@ -98,26 +114,45 @@ async function makeView(model, times) {
   for (const { shape, position } of given.fixed) if (shape.kind === "plane") addPlane(shape, position, null);
   given.bodies.forEach(({ shape }, index) => shape.kind === "plane" && addPlane(shape, [0, 0, 0], bodies[index]));
 
-  const most = (first) => first.reduce((found, value, i) => (i ? Math.max(found, value - first[i - 1]) : 0), 0);
+  // Many contacts at a time are drawn finer, so that one is told from another.
+  const mostOf = ({ firstForce }) => firstForce.reduce((most, first, i) => (i ? Math.max(most, first - firstForce[i - 1]) : 0), 0);
+  const fine = radius * Math.min(1, Math.max(0.35, Math.cbrt(30 / contacts.reduce((sum, source) => sum + mostOf(source), 0))));
   // Seen through bodies, which would hide most of it.
   const glow = (colour) => new THREE.MeshBasicMaterial({ color: colour, depthTest: false, transparent: true, opacity: 0.9 });
-  const instances = (form, material, count) => {
-    const mesh = new THREE.InstancedMesh(form, material, Math.max(count, 1));
-    mesh.frustumCulled = false;
-    mesh.count = 0;
-    scene.add(mesh);
-    return mesh;
+  // As many copies of a form as are added.
+  const instances = (form, material) => {
+    let mesh = null;
+    function grow(room) {
+      const larger = new THREE.InstancedMesh(form, material, room);
+      larger.frustumCulled = false;
+      larger.count = mesh?.count ?? 0;
+      if (mesh) {
+        larger.instanceMatrix.array.set(mesh.instanceMatrix.array);
+        scene.remove(mesh);
+        mesh.dispose();
+      }
+      scene.add(larger);
+      mesh = larger;
+    }
+    grow(16);
+    return {
+      clear: () => (mesh.count = 0),
+      add(matrix) {
+        if (mesh.count === mesh.instanceMatrix.count) grow(2 * mesh.count);
+        mesh.setMatrixAt(mesh.count++, matrix);
+      },
+      changed: () => (mesh.instanceMatrix.needsUpdate = true),
+      count: () => mesh.count,
+    };
   };
-  const contacts = model.contacts.length;
   const rods = instances(
     new THREE.CylinderGeometry(0.008 * radius, 0.008 * radius, 1, 10).translate(0, 0.5, 0),
     new THREE.MeshStandardMaterial({ color: 0x7d8794, roughness: 0.6 }),
-    3 * given.ties.length,
   );
-  const dots = instances(new THREE.SphereGeometry(0.011 * radius, 12, 8), glow(0xd81b60), most(firstPoint) + contacts);
+  const dots = instances(new THREE.SphereGeometry(0.011 * fine, 12, 8), glow(0xd81b60));
   const arrows = (colour) => ({
-    shafts: instances(new THREE.CylinderGeometry(0.006 * radius, 0.006 * radius, 1, 10).translate(0, 0.5, 0), glow(colour), contacts),
-    heads: instances(new THREE.ConeGeometry(0.018 * radius, 0.05 * radius, 14).translate(0, -0.025 * radius, 0), glow(colour), contacts),
+    shafts: instances(new THREE.CylinderGeometry(0.006 * fine, 0.006 * fine, 1, 10).translate(0, 0.5, 0), glow(colour)),
+    heads: instances(new THREE.ConeGeometry(0.018 * fine, 0.05 * fine, 14).translate(0, -0.025 * fine, 0), glow(colour)),
   });
   // Colours of the legend in report.css.
   const normals = arrows(0xe53935);
@@ -137,19 +172,20 @@ async function makeView(model, times) {
 
   function pathSize() {
     const box = new THREE.Box3();
-    const place = new THREE.Vector3();
+    const body = new THREE.Group();
     for (const track of tracks) {
       for (const k of [0, times.length >> 1, times.length - 1]) {
-        box.expandByPoint(place.set(...[0, 1, 2].map((axis) => (track.r[axis] ? track.r[axis][k] : track.position[axis]))));
+        pose(track, k, 0, body);
+        box.expandByPoint(body.position);
       }
     }
-    return box.isEmpty() ? 1 : Math.max(box.getSize(place).length(), 0.1);
+    return box.isEmpty() ? 1 : Math.max(box.getSize(new THREE.Vector3()).length(), 0.1);
   }
 
   const settings = { forces: true, scale: 0, follow: -1 };
-  // Nine tenths of the forces are shorter than a quarter of the scene; none is longer than the scene.
+  // Nine tenths of the forces are shorter than a quarter of the scene, less where there are many; none is longer than the scene.
   const longest = 1.2 * radius;
-  const lengthOf = (newtons) => (touching.usual > 0 ? (newtons / touching.usual) * 0.25 * radius * 2 ** settings.scale : 0);
+  const lengthOf = (newtons) => (usual > 0 ? (newtons / usual) * 0.25 * fine * 2 ** settings.scale : 0);
 
   const matrix = new THREE.Matrix4();
   const turn = new THREE.Quaternion();
@@ -160,40 +196,49 @@ async function makeView(model, times) {
 
   // Points of sample `last`, and of each contact the largest force of the samples from `first` to `last`.
   function showContacts(first, last) {
+    const shown = [dots, normals.shafts, normals.heads, frictions.shafts, frictions.heads];
+    shown.forEach((copies) => copies.clear());
+    for (const source of contacts) {
+      const end = Math.min(Math.floor(last / source.stride), source.last);
+      showTouches(source, Math.min(Math.ceil(first / source.stride), end), end);
+    }
+    shown.forEach((copies) => copies.changed());
+  }
+
+  function showTouches({ firstPoint, firstForce, contactOf, point, origin, force, friction, newtons, strongest }, first, last) {
     const at = (list, i) => place.set(list[0][i], list[1][i], list[2][i]);
-    dots.count = 0;
-    const addDot = () => dots.count < dots.instanceMatrix.count && dots.setMatrixAt(dots.count++, matrix.makeTranslation(place));
-    for (let i = firstPoint[last]; i < firstPoint[last + 1]; i++) at(point, i) && addDot();
-    const strongest = new Map();
+    for (let i = firstPoint[last]; i < firstPoint[last + 1]; i++) dots.add(matrix.makeTranslation(at(point, i)));
+    const pressed = [];
     for (let i = firstForce[first]; i < firstForce[last + 1]; i++) {
-      const newtons = Math.hypot(force[0][i], force[1][i], force[2][i]);
-      if (newtons > (strongest.get(contactOf[i])?.newtons ?? 0)) strongest.set(contactOf[i], { i, newtons });
+      const found = strongest[contactOf[i]];
+      if (found < 0) pressed.push(contactOf[i]);
+      if (found < 0 || newtons[i] > newtons[found]) strongest[contactOf[i]] = i;
     }
-    for (const kind of [normals, frictions]) kind.shafts.count = kind.heads.count = 0;
-    for (const { i } of strongest.values()) {
-      if (i < firstForce[last]) at(origin, i) && addDot();
+    for (const contact of pressed) {
+      const i = strongest[contact];
+      strongest[contact] = -1;
+      if (i < firstForce[last]) dots.add(matrix.makeTranslation(at(origin, i)));
       if (!settings.forces) continue;
-      addArrow(normals, at(origin, i), direction.set(...force.map((part, axis) => part[i] - friction[axis][i])));
-      addArrow(frictions, at(origin, i), direction.set(...friction.map((part) => part[i])));
+      const [x, y, z] = [friction[0][i], friction[1][i], friction[2][i]];
+      addArrow(normals, at(origin, i), direction.set(force[0][i] - x, force[1][i] - y, force[2][i] - z));
+      addArrow(frictions, at(origin, i), direction.set(x, y, z));
     }
-    for (const mesh of [dots, normals.shafts, normals.heads, frictions.shafts, frictions.heads]) mesh.instanceMatrix.needsUpdate = true;
-    return strongest.size;
   }
 
   // Changes the place and the vector.
   function addArrow({ shafts, heads }, from, vector) {
     const newtons = vector.length();
     const length = Math.min(lengthOf(newtons), longest);
-    if (length < 1e-3 * radius) return;
+    if (length < 1e-3 * fine) return;
     turn.setFromUnitVectors(UP, vector.divideScalar(newtons));
-    shafts.setMatrixAt(shafts.count++, matrix.compose(from, turn, scale.set(1, Math.max(length - 0.04 * radius, 1e-6), 1)));
+    shafts.add(matrix.compose(from, turn, scale.set(1, Math.max(length - 0.04 * fine, 1e-6), 1)));
     from.addScaledVector(vector, length);
-    heads.setMatrixAt(heads.count++, matrix.compose(from, turn, scale.setScalar(Math.min(1, length / (0.06 * radius)))));
+    heads.add(matrix.compose(from, turn, scale.setScalar(Math.min(1, length / (0.06 * fine)))));
   }
 
   // A spring or distance as a rod between its ends, and rods from the bodies' centres to where they are joined.
   function showTies() {
-    rods.count = 0;
+    rods.clear();
     for (const { ends } of given.ties) {
       const places = ends.map(({ body, place: at }) => {
         const anchor = new THREE.Vector3(...at);
@@ -204,29 +249,29 @@ async function makeView(model, times) {
       });
       addRod(...places);
     }
-    rods.instanceMatrix.needsUpdate = true;
+    rods.changed();
   }
 
   function addRod(from, to) {
     const length = direction.copy(to).sub(from).length();
     if (length < 1e-3 * radius) return;
     turn.setFromUnitVectors(UP, direction.divideScalar(length));
-    rods.setMatrixAt(rods.count++, matrix.compose(from, turn, scale.set(1, length, 1)));
+    rods.add(matrix.compose(from, turn, scale.set(1, length, 1)));
   }
 
   const last = { k: 0, part: 0, window: 0 };
-  const before = new THREE.Vector3();
+  const left = new THREE.Vector3();
   // Shows the moment `part` of the way from sample k to the next, with the forces of the last `window` samples.
   function show(k, part, window) {
     Object.assign(last, { k, part, window });
     const followed = bodies[settings.follow];
-    if (followed) before.copy(followed.position);
+    if (followed) left.copy(followed.position);
     bodies.forEach((object, index) => {
       pose(tracks[index], k, part, object);
       object.updateMatrixWorld();
     });
     if (followed) {
-      const moved = followed.position.clone().sub(before);
+      const moved = followed.position.clone().sub(left);
       camera.position.add(moved);
       controls.target.add(moved);
     }
@@ -292,11 +337,11 @@ async function makeView(model, times) {
     // Lengths of the box around a body or surface, by name.
     sizes: () => Object.fromEntries([...bodies, ...fixed].map((object) => [object.name, new THREE.Box3().setFromObject(object, true).getSize(new THREE.Vector3()).toArray()])),
     position: (index) => bodies[index].position.toArray(),
-    arrows: () => normals.shafts.count,
-    frictionArrows: () => frictions.shafts.count,
-    dots: () => dots.count,
+    arrows: () => normals.shafts.count(),
+    frictionArrows: () => frictions.shafts.count(),
+    dots: () => dots.count(),
     // Newtons of an arrow as long as the scene's radius.
-    newtonsOfRadius: () => (touching.usual > 0 ? touching.usual / (0.25 * 2 ** settings.scale) : 0),
+    newtonsOfRadius: () => (usual > 0 ? (usual * radius) / (0.25 * fine * 2 ** settings.scale) : 0),
     radius,
     set(changes) {
       Object.assign(settings, changes);

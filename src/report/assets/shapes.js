@@ -26,19 +26,33 @@ const shapes = (() => {
 
   const size = ([x, y, z]) => Math.hypot(x, y, z);
 
+  // Round forms have fewer faces where there are many bodies; a multiple of four, for the two tones.
+  let detail = 1;
+  const faces = (count) => 4 * Math.ceil((detail * count) / 4);
+  const expect = (bodies) => (detail = Math.min(1, Math.max(0.35, Math.sqrt(100 / bodies))));
+
+  // Forms that bodies share.
+  const known = new Map();
+
   // The solid of a shape; `dot` is the radius of what has no size.
   function geometry(shape, meshes, dot) {
+    const key = JSON.stringify([shape, dot]);
+    if (!known.has(key)) known.set(key, make(shape, meshes, dot));
+    return known.get(key);
+  }
+
+  function make(shape, meshes, dot) {
     switch (shape.kind) {
       case "sphere":
-        return twoTone(new THREE.SphereGeometry(shape.radius || dot, 40, 28));
+        return twoTone(new THREE.SphereGeometry(shape.radius || dot, faces(40), faces(28)));
       case "box":
         return new THREE.BoxGeometry(...shape.size);
       case "capsule":
-        return twoTone(along(new THREE.CapsuleGeometry(shape.radius, 2 * size(shape.half), 12, 32), shape.half));
+        return twoTone(along(new THREE.CapsuleGeometry(shape.radius, 2 * size(shape.half), faces(12), faces(32)), shape.half));
       case "cylinder":
-        return twoTone(along(new THREE.CylinderGeometry(shape.radius, shape.radius, 2 * size(shape.half), 48, 2), shape.half));
+        return twoTone(along(new THREE.CylinderGeometry(shape.radius, shape.radius, 2 * size(shape.half), faces(48), 2), shape.half));
       case "disc":
-        return twoTone(along(new THREE.CylinderGeometry(shape.radius, shape.radius, 0.02 * shape.radius, 64, 2), shape.axis));
+        return twoTone(along(new THREE.CylinderGeometry(shape.radius, shape.radius, 0.02 * shape.radius, faces(64), 2), shape.axis));
       case "mesh":
         return meshes[shape.mesh];
       default:
@@ -124,5 +138,5 @@ const shapes = (() => {
     );
   }
 
-  return { solid, plane, meshes };
+  return { expect, solid, plane, meshes };
 })();
