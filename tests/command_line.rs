@@ -68,12 +68,20 @@ fn new_files_have_the_usual_permissions() {
 #[test]
 fn new_like_copies_every_example() {
     let folder = tempfile::tempdir().unwrap();
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
+    let mut there: Vec<String> = fs::read_dir(&models)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.path().join("model.toml").exists())
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect();
+    there.sort();
+    assert_eq!(examples::names().collect::<Vec<_>>(), there);
     for example in examples::names() {
         let name = format!("copy_of_{example}");
         let output = contact_fmu(folder.path(), &["new", &name, "--like", example]);
         assert_eq!(output.status.code(), Some(0), "{example}");
-        let original = Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(example).join("model.toml");
-        let original = fs::read_to_string(original).unwrap();
+        let original = fs::read_to_string(models.join(example).join("model.toml")).unwrap();
         let copy = fs::read_to_string(folder.path().join(format!("{name}.toml"))).unwrap();
         assert_eq!(copy, original.replacen(&format!("\"{example}\""), &format!("\"{name}\""), 1));
         let output = contact_fmu(folder.path(), &["check", &format!("{name}.toml")]);

@@ -19,6 +19,7 @@ RUN_BY = {
     "docs/modelica.md": "test_readme.py",
     "docs/platforms.md": "test_docs_blocks.py",
     "docs/report.md": "test_readme.py",
+    "docs/robustness.md": "test_docs_blocks.py",
     "docs/shapes.md": "test_docs_blocks.py",
     "docs/ssp.md": "test_readme.py",
     "docs/sweeps.md": "test_sweep.py",
@@ -35,11 +36,19 @@ RUN_BY = {
 }
 
 
+def languages_of(text):
+    """Languages of the blocks of a page."""
+    return set(re.findall(r"^```(.*)$", text, re.MULTILINE)[::2])
+
+
 def test_every_page_with_a_program_is_run():
     pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("models/*/README.md")]
-    programs = re.compile(r"^```(?!text\n)\w", re.MULTILINE)
-    found = {str(page.relative_to(ROOT)) for page in pages if programs.search(page.read_text())}
-    assert found == set(RUN_BY)
+    languages = {str(page.relative_to(ROOT)): languages_of(page.read_text()) for page in pages}
+    assert {page for page, names in languages.items() if names - {"text"}} == set(RUN_BY)
+    assert not any("" in names for names in languages.values()), "blocks tell what they hold"
+    commands = re.compile(r"^(\w+=\S+ )*(cargo|contact-fmu|python|pip|scripts/\S+) ", re.MULTILINE)
+    for page in languages:
+        assert not any(commands.search(block) for block in blocks(page, "text")), page
     for page, runner in RUN_BY.items():
         assert f'"{page}"' in (ROOT / "tests/validation" / runner).read_text(), page
 
@@ -122,3 +131,22 @@ def test_commands_of_the_page_on_platforms_are_there(tmp_path):
         if line.startswith("target/release/contact-fmu ") and "win64" not in line:
             run_shell(line.removeprefix("target/release/"), tmp_path)
     assert (tmp_path / "bouncing_ball.fmu").exists()
+
+
+def test_commands_of_the_page_on_robustness_run(tmp_path):
+    """With few cases, but for those that need a nightly compiler: what they name is there."""
+    program, sanitizer = "cargo run --release -p robustness -- ", blocks("docs/robustness.md", "sh")[2]
+    (tmp_path / "robustness").mkdir()
+    commands = [line for script in blocks("docs/robustness.md", "sh") for line in script.splitlines() if line.startswith(program)]
+    assert len(commands) == 4
+    for command in commands:
+        few = re.sub(r"\b\d{4,}\b", "3", command.removeprefix(program))
+        run_shell(f"{ROOT / 'target/release/robustness'} {few}", tmp_path)
+    table = "robustness/trajectories.txt"
+    assert (tmp_path / table).read_text() == (ROOT / table).read_text()
+    (target,) = re.findall(r"cargo fuzz run (\w+)", sanitizer)
+    assert f'name = "{target}"' in (ROOT / "fuzz/Cargo.toml").read_text()
+    (suppressions,) = re.findall(r"suppressions=\$PWD/(\S+)", sanitizer)
+    assert (ROOT / suppressions).exists()
+    package, test = re.findall(r"-p (\S+) --test (\w+)", sanitizer)[0]
+    assert (ROOT / package / "tests" / f"{test}.rs").exists()
