@@ -1,7 +1,7 @@
 //! The nonsmooth contact engine. It knows nothing of FMI, files or printing.
 //!
 //! Constant data ([`System`]) and everything that changes ([`State`]) are two types; [`Workspace`] is scratch
-//! memory that carries nothing from one step to the next.
+//! memory that carries nothing from one step to the next that would change a result.
 
 mod contact;
 mod coupling;
@@ -15,6 +15,7 @@ pub mod law;
 mod linkage;
 mod pile;
 mod problem;
+mod repeat;
 mod rotation;
 mod scalar;
 mod scheme;

@@ -29,6 +29,8 @@ pub trait Scalar:
     fn sqrt(self) -> Self;
     /// A power of a number that is not negative; the tangent at zero is that of exponent 1, else zero.
     fn power(self, exponent: f64) -> Self;
+    /// Tells all bits.
+    fn bits(self, found: &mut impl FnMut(u64));
 }
 
 impl Scalar for f64 {
@@ -43,6 +45,10 @@ impl Scalar for f64 {
     #[inline]
     fn power(self, exponent: f64) -> f64 {
         elementary::power(self, exponent)
+    }
+    #[inline]
+    fn bits(self, found: &mut impl FnMut(u64)) {
+        found(self.to_bits());
     }
 }
 
@@ -71,6 +77,10 @@ impl Scalar for Dual {
             f64::from(exponent == 1.0)
         };
         Dual { value: elementary::power(self.value, exponent), tangent: self.tangent * slope }
+    }
+    fn bits(self, found: &mut impl FnMut(u64)) {
+        found(self.value.to_bits());
+        found(self.tangent.to_bits());
     }
 }
 

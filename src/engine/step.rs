@@ -5,6 +5,7 @@ use super::coupling;
 use super::linkage;
 use super::pile::{self, PileScratch};
 use super::problem::mixed::MixedProblem;
+use super::repeat::Repeat;
 use super::rotation::Orientation;
 use super::scalar::{Dual, Scalar};
 use super::scheme::IslandStep;
@@ -53,6 +54,8 @@ pub struct Workspace<S: Scalar> {
     pub(super) scales: Vec<S>,
     /// Normal impulses that bound the friction of the active contacts.
     pub(super) limits: Vec<S>,
+    /// Sizes of all impulses on each node over the interval at hand.
+    pub(super) loads: Vec<f64>,
     /// Contact problem of the active contacts, and its unknowns.
     pub(super) problem: MixedProblem<S>,
     pub(super) unknowns: Vec<S>,
@@ -68,6 +71,8 @@ pub struct Workspace<S: Scalar> {
     pub(super) pile: Option<Box<PileScratch>>,
     /// Most pairs of groups in an island whose steps are captured because it is too large to be split at impacts.
     pub(super) captured_pairs: usize,
+    /// Substeps that may repeat themselves, by [`Island::rest`].
+    repeats: Vec<Repeat<S>>,
     /// State of a window on trial; made when there is the first one.
     trial: Option<Box<State<S>>>,
 }
@@ -148,6 +153,7 @@ impl<S: Scalar> Workspace<S> {
             neighbours: Neighbours::with_capacity(nodes, coupled),
             scales: Vec::with_capacity(coupled),
             limits: Vec::with_capacity(coupled),
+            loads: vec![0.0; nodes],
             problem: MixedProblem::with_capacity(coupled, blocks),
             unknowns: Vec::with_capacity(3 * contacts.max(coupled)),
             solver: SolverScratch::with_capacity(coupled, blocks),
@@ -167,6 +173,7 @@ impl<S: Scalar> Workspace<S> {
             memory: pile::Memory::new(),
             pile: None,
             captured_pairs: 0,
+            repeats: Repeat::of_islands(system),
             trial: None,
         }
     }
@@ -306,6 +313,26 @@ fn is_lost<S: Scalar>(state: &State<S>, substep: u32) -> bool {
 /// Advances an island over a substep that starts at `offset`.
 #[inline]
 fn advance_by_substep<S: Solvable>(
+    system: &System,
+    island: &Island,
+    state: &mut State<S>,
+    workspace: &mut Workspace<S>,
+    (length, offset): (f64, f64),
+) {
+    match island.rest {
+        None => advance_at_once(system, island, state, workspace, (length, offset)),
+        Some(place) => {
+            if workspace.repeats[place].begin(system, island, state, (length, offset)) {
+                return;
+            }
+            advance_at_once(system, island, state, workspace, (length, offset));
+            workspace.repeats[place].end(system, island, state, length);
+        }
+    }
+}
+
+#[inline]
+fn advance_at_once<S: Solvable>(
     system: &System,
     island: &Island,
     state: &mut State<S>,

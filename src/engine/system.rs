@@ -307,6 +307,8 @@ pub struct Island {
     pub iterates: bool,
     /// Its springs and joints, by place in [`System::linkages`]; none where it has none.
     pub linkage: Option<usize>,
+    /// Its place among the islands of hard contacts alone that no master moves, which come to rest to tolerance.
+    pub rest: Option<usize>,
 }
 
 impl Island {
@@ -324,7 +326,22 @@ impl Island {
             has_points_only: false,
             iterates: false,
             linkage: None,
+            rest: None,
         }
+    }
+
+    /// Whether velocities within tolerance are as good as none: no spring and no memory of friction makes another of it.
+    /// A lone contact of a point mass is solved exactly, and at once.
+    fn comes_to_rest(&self, contacts: &[Contact]) -> bool {
+        let is_plain = |contact: &Contact| {
+            contact.memory.is_none()
+                && matches!(contact.friction, FrictionLaw::Cone | FrictionLaw::Facets { .. })
+        };
+        self.splits()
+            && (self.is_pile || self.contacts.len() > usize::from(self.has_points_only))
+            && self.contacts.iter().all(|&contact| is_plain(&contacts[contact]))
+            && (!self.is_pile
+                || contacts.iter().all(|contact| contact.group().is_none() || is_plain(contact)))
     }
 
     /// Whether parts of it that nothing connects may be stepped on their own.
@@ -362,8 +379,12 @@ impl System {
         let pile = Pile::of(&nodes, &mut surfaces, &contacts, &ties);
         let mut islands = islands(nodes.len(), &surfaces, &contacts, &ties, pile.as_ref());
         let linkages = Linkage::of_islands(&mut islands, &nodes, &surfaces, &contacts, &ties);
+        let mut resting = 0..;
         for island in &mut islands {
             island.couple(&nodes, &couplings);
+            if island.comes_to_rest(&contacts) {
+                island.rest = resting.next();
+            }
         }
         let mut count = 0;
         let first_points = contacts

@@ -138,7 +138,7 @@ impl Split {
         let is_point = |&node: &usize| system.nodes[node].rotation.is_none();
         island.has_points_only = whole.couplings.is_empty() && island.nodes.iter().all(is_point);
         (island.has_own, island.iterates, island.linkage) = (whole.has_own, whole.iterates, whole.linkage);
-        island.is_pile = true;
+        (island.is_pile, island.rest) = (true, whole.rest);
     }
 }
 

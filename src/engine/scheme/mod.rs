@@ -22,6 +22,7 @@ mod linked;
 pub mod midpoint;
 pub mod moreau_jean;
 mod multistep;
+mod rest;
 pub mod slip_end;
 pub mod time_of_impact;
 
@@ -38,7 +39,7 @@ use super::pile::gap_of_pair;
 use super::problem::mixed::Friction;
 use super::rotation::{FreeRotation, Orientation, spin};
 use super::scalar::{Scalar, length};
-use super::solver::{Solvable, SolverSettings, Status};
+use super::solver::{Solvable, SolverSettings, Start, Status};
 use super::state::{ContactMode, ContactRecord, State};
 use super::step::{Turn, Workspace};
 use super::system::{Island, Scheme, Sides, System};
@@ -403,7 +404,9 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
             [] if !self.rubs() => self.workspace.impulses.clear(),
             [only] if self.is_closed_form(only, dt) => self.propose_single(only, rebound),
             _ => {
-                let found = frictionless::propose(self, dt, rebound) || self.propose_coupled(dt, rebound);
+                let found = frictionless::propose(self, dt, rebound)
+                    || rest::propose(self, dt, rebound)
+                    || self.propose_coupled(dt, rebound);
                 self.unsolved += u32::from(!found);
                 return found;
             }
@@ -504,7 +507,10 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
     fn accept_turn(&mut self, rotation: usize, dt: S) {
         let turn = self.workspace.turns[rotation];
         let state = &mut self.state.rotations[rotation];
-        state.orientation = state.orientation.turned(&(turn.mean * dt));
+        // What does not turn is not rounded either.
+        if turn.mean != Vector3::zeros() {
+            state.orientation = state.orientation.turned(&(turn.mean * dt));
+        }
         state.angular_velocity = turn.end;
     }
 
@@ -696,11 +702,21 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
     }
 
     fn propose_coupled(&mut self, dt: S, rebound: Rebound) -> bool {
+        self.look_ahead(dt);
+        let solved = self.solve_coupled(dt, rebound);
+        if solved {
+            rest::stop(self, dt);
+        }
+        solved
+    }
+
+    /// The same with contacts where they have been foreseen.
+    fn solve_coupled(&mut self, dt: S, rebound: Rebound) -> bool {
         friction::begin(self, dt);
         joint_friction::begin(self, dt);
-        self.look_ahead(dt);
         let is_linked = linked::yields(self, Placing::Acting, dt);
         let (mut pass, mut unsolved) = (0, 0);
+        let mut is_held;
         let solved = loop {
             self.begin_problem(Placing::Acting, pass, dt);
             for index in 0..self.workspace.active.len() {
@@ -731,7 +747,8 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
             if pass == 0 || !self.system.settings.warm_start {
                 self.guess(dt);
             }
-            let solved = self.solve_problem();
+            is_held = pass == 0 && rest::is_held(self, dt);
+            let solved = is_held || self.solve_problem();
             unsolved += u32::from(!solved);
             let Revision { mut again, is_settled } = friction::revise(self, pass, dt);
             again &= unsolved <= friction::MOST_UNSOLVED;
@@ -745,7 +762,10 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
             }
             pass += 1;
         };
-        self.keep_guess(dt, solved);
+        // There and back again would round.
+        if !is_held {
+            self.keep_guess(dt, solved);
+        }
         if is_linked {
             linked::push(self, dt);
             return solved;
@@ -878,8 +898,13 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
     fn solve_problem_to(&mut self, tolerance: f64) -> bool {
         let workspace = &mut *self.workspace;
         let settings = SolverSettings { tolerance, ..self.system.settings.solver };
-        let report =
-            S::solve_mixed(&workspace.problem, &mut workspace.unknowns, &settings, &mut workspace.solver);
+        let report = S::solve_mixed(
+            &workspace.problem,
+            &mut workspace.unknowns,
+            Start::Guess,
+            &settings,
+            &mut workspace.solver,
+        );
         let record = &mut self.state.step;
         record.iterations = record.iterations.saturating_add(report.iterations);
         let is_solved = report.status == Status::Solved;

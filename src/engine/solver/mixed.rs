@@ -35,15 +35,19 @@ const ROUND_OFF: f64 = 1e-15;
 /// Newton iterations without a better residual before sweeps take over again.
 const PATIENCE: u32 = 6;
 
-/// Solves a mixed problem from the guess in `r` and leaves the best answer there.
+/// Solves a mixed problem from what is in `r` and leaves the best answer there.
 pub fn solve(
     problem: &MixedProblem<f64>,
     r: &mut [f64],
+    start: Start,
     settings: &SolverSettings,
     scratch: &mut SolverScratch,
 ) -> Report {
     if problem.friction.iter().all(|friction| *friction == Friction::Cone) {
-        return solve_parts(&problem.contacts, r, Start::Guess, settings, scratch);
+        return solve_parts(&problem.contacts, r, start, settings, scratch);
+    }
+    if start == Start::Answer {
+        return report(problem, r, "guess", 0, settings);
     }
     let mixed = &mut scratch.mixed;
     if !r.iter().all(|r| r.is_finite()) {
@@ -302,18 +306,19 @@ fn slope(friction: &Friction<f64>, mu: f64, y: [f64; 3]) -> [[f64; 3]; 3] {
 pub fn solve_dual(
     problem: &MixedProblem<Dual>,
     r: &mut [Dual],
+    start: Start,
     settings: &SolverSettings,
     scratch: &mut SolverScratch,
 ) -> Report {
     if problem.friction.iter().all(|friction| *friction == Friction::Cone) {
-        return super::solve_dual(&problem.contacts, r, Start::Guess, settings, scratch);
+        return super::solve_dual(&problem.contacts, r, start, settings, scratch);
     }
     let mut values = std::mem::take(&mut scratch.mixed.values);
     let mut impulses = std::mem::take(&mut scratch.mixed.impulses);
     problem.copy_values(&mut values);
     impulses.clear();
     impulses.extend(r.iter().map(|r| r.value));
-    let report = solve(&values, &mut impulses, settings, scratch);
+    let report = solve(&values, &mut impulses, start, settings, scratch);
     for (r, &value) in r.iter_mut().zip(&impulses) {
         *r = Dual::from(value);
     }

@@ -207,11 +207,13 @@ pub fn solve_cone(
 
 /// What the numbers are that a solver starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Start {
+pub enum Start {
     /// A point, which stays where it is a solution.
     Point,
     /// A guess, from the last step: the answer shall be the one that a start from zero gives, in fewer iterations.
     Guess,
+    /// An answer, which stays and is only judged.
+    Answer,
 }
 
 fn solve_parts(
@@ -224,6 +226,10 @@ fn solve_parts(
     assert_eq!(r.len(), problem.rows(), "three unknowns a contact");
     if !r.iter().all(|r| r.is_finite()) {
         r.fill(0.0);
+    }
+    if start == Start::Answer {
+        let effort = Effort { solver: "guess", iterations: 0, solved: true };
+        return judge(problem, r, effort, false, settings);
     }
     let method = match settings.choice.method() {
         Method::Nonlinear(method) => method,
@@ -275,6 +281,17 @@ fn solve_parts(
         }
         at_limit |= !effort.solved && effort.iterations >= limit;
     }
+    judge(problem, r, hardest, at_limit, settings)
+}
+
+/// Tells how good an answer is that took some effort.
+fn judge(
+    problem: &ConeProblem<f64>,
+    r: &[f64],
+    effort: Effort,
+    at_limit: bool,
+    settings: &SolverSettings,
+) -> Report {
     let residual = natural_residual(problem, r);
     let status = if residual <= settings.tolerance {
         Status::Solved
@@ -285,7 +302,7 @@ fn solve_parts(
     } else {
         Status::Inaccurate
     };
-    Report { solver: hardest.solver, status, iterations: hardest.iterations, residual }
+    Report { solver: effort.solver, status, iterations: effort.iterations, residual }
 }
 
 fn solve_part(part: &mut Component, method: Nonlinear, limit: u32, work: &mut Scratch) -> Effort {
@@ -331,12 +348,13 @@ pub trait Solvable: Scalar {
         scratch: &mut SolverScratch,
     ) -> Report;
 
-    /// Solves a problem that may mix friction laws from the guess in `r`. The answer is the one that a start from zero
-    /// gives, to tolerance; only solvers that iterate on impulses ([`SolverChoice::Nsgs`], [`SolverChoice::Pgs`],
+    /// Solves a problem that may mix friction laws from a guess in `r`, or judges an answer. The answer to a guess is the one
+    /// that a start from zero gives, to tolerance; only solvers that iterate on impulses ([`SolverChoice::Nsgs`], [`SolverChoice::Pgs`],
     /// [`SolverChoice::Pivoting`]) may stop at another one where it is not unique (hyperstatic contact).
     fn solve_mixed(
         problem: &MixedProblem<Self>,
         r: &mut [Self],
+        start: Start,
         settings: &SolverSettings,
         scratch: &mut SolverScratch,
     ) -> Report;
@@ -355,10 +373,11 @@ impl Solvable for f64 {
     fn solve_mixed(
         problem: &MixedProblem<f64>,
         r: &mut [f64],
+        start: Start,
         settings: &SolverSettings,
         scratch: &mut SolverScratch,
     ) -> Report {
-        mixed::solve(problem, r, settings, scratch)
+        mixed::solve(problem, r, start, settings, scratch)
     }
 }
 
@@ -375,10 +394,11 @@ impl Solvable for Dual {
     fn solve_mixed(
         problem: &MixedProblem<Dual>,
         r: &mut [Dual],
+        start: Start,
         settings: &SolverSettings,
         scratch: &mut SolverScratch,
     ) -> Report {
-        mixed::solve_dual(problem, r, settings, scratch)
+        mixed::solve_dual(problem, r, start, settings, scratch)
     }
 }
 
