@@ -20,6 +20,8 @@ pub struct MixedScratch {
     values: MixedProblem<f64>,
     impulses: Vec<f64>,
     best: Vec<f64>,
+    /// Best answer of all tries.
+    best_of_all: Vec<f64>,
     /// Of the linear problem.
     answer: Vec<f64>,
     function: Vec<f64>,
@@ -59,20 +61,62 @@ pub fn solve(
             let residual = |r: &[f64]| natural_residual(problem, r);
             return linear::solve(contacts, friction, r, solver, residual, settings, &mut scratch.linear);
         }
-        Method::Nonlinear(Nonlinear::Nsgs) => ("nsgs", sweep_until_solved(problem, r, settings)),
         Method::Nonlinear(method) => {
-            let wasted = match newton_from_guess(problem, r, settings, mixed) {
-                Ok(iterations) => return report(problem, r, "newton", iterations, settings),
-                Err(wasted) => wasted,
+            let wasted = match method {
+                Nonlinear::Nsgs => 0,
+                _ => match newton_from_guess(problem, r, settings, mixed) {
+                    Ok(iterations) => return report(problem, r, "newton", iterations, settings),
+                    Err(wasted) => wasted,
+                },
             };
+            let mut kept = std::mem::take(&mut mixed.best_of_all);
+            let mut best = Best::none(problem, &mut kept, r.len());
             let (solver, iterations) = match method {
-                Nonlinear::Auto => take_turns(problem, r, settings, mixed, &mut scratch.linear),
-                _ => ("newton", newton_from_zero(problem, r, settings, mixed)),
+                Nonlinear::Nsgs => ("nsgs", sweep_until_solved(problem, r, settings, &mut best)),
+                Nonlinear::Auto => take_turns(problem, r, settings, (mixed, &mut scratch.linear), &mut best),
+                _ => ("newton", newton_from_zero(problem, r, settings, mixed, &mut best)),
             };
+            best.give(problem, r);
+            mixed.best_of_all = kept;
             (solver, iterations.saturating_add(wasted))
         }
     };
     report(problem, r, solver, iterations, settings)
+}
+
+/// An answer and its residual. Sweeps need not converge where impulses act elsewhere than velocities are seen: of all tries
+/// the best one counts, and the first is no impulse at all.
+struct Best<'a> {
+    r: &'a mut Vec<f64>,
+    residual: f64,
+}
+
+impl Best<'_> {
+    fn none<'a>(problem: &MixedProblem<f64>, r: &'a mut Vec<f64>, size: usize) -> Best<'a> {
+        r.clear();
+        r.resize(size, 0.0);
+        let residual = natural_residual(problem, r);
+        Best { r, residual }
+    }
+
+    /// Takes a try. Where it is not even a number, the next one starts from zero.
+    fn take(&mut self, problem: &MixedProblem<f64>, r: &mut [f64]) -> f64 {
+        let residual = natural_residual(problem, r);
+        if residual < self.residual {
+            self.residual = residual;
+            self.r.copy_from_slice(r);
+        } else if !residual.is_finite() {
+            r.fill(0.0);
+        }
+        residual
+    }
+
+    /// Writes the best try where `r` is none as good.
+    fn give(&self, problem: &MixedProblem<f64>, r: &mut [f64]) {
+        if self.residual < natural_residual(problem, r) {
+            r.copy_from_slice(self.r);
+        }
+    }
 }
 
 fn report(
@@ -120,8 +164,8 @@ fn take_turns(
     problem: &MixedProblem<f64>,
     r: &mut [f64],
     settings: &SolverSettings,
-    scratch: &mut MixedScratch,
-    linear: &mut LinearScratch,
+    (scratch, linear): (&mut MixedScratch, &mut LinearScratch),
+    best: &mut Best<'_>,
 ) -> (&'static str, u32) {
     let limit = settings.max_iterations;
     let mut sweeps = FIRST_SWEEPS;
@@ -131,7 +175,7 @@ fn take_turns(
         sweep(problem, r, more);
         iterations += more;
         iterations += newton(problem, r, NEWTON_ITERATIONS.min(limit - iterations), scratch);
-        if iterations >= limit || natural_residual(problem, r) <= settings.tolerance {
+        if best.take(problem, r) <= settings.tolerance || iterations >= limit {
             return ("mixed", iterations);
         }
         if sweeps == FIRST_SWEEPS && linear::applies(&problem.contacts, &problem.friction) {
@@ -171,19 +215,26 @@ fn newton_from_zero(
     r: &mut [f64],
     settings: &SolverSettings,
     scratch: &mut MixedScratch,
+    best: &mut Best<'_>,
 ) -> u32 {
     let limit = settings.max_iterations;
     let sweeps = FIRST_SWEEPS.min(limit);
     sweep(problem, r, sweeps);
+    best.take(problem, r);
     sweeps + newton(problem, r, limit - sweeps, scratch)
 }
 
 /// Sweeps alone until solved or at the limit; returns how many.
-fn sweep_until_solved(problem: &MixedProblem<f64>, r: &mut [f64], settings: &SolverSettings) -> u32 {
+fn sweep_until_solved(
+    problem: &MixedProblem<f64>,
+    r: &mut [f64],
+    settings: &SolverSettings,
+    best: &mut Best<'_>,
+) -> u32 {
     /// Sweeps between two looks at the residual, which costs as much as a sweep.
     const LOOK_EVERY: u32 = 4;
     let mut sweeps = 0;
-    while sweeps < settings.max_iterations && natural_residual(problem, r) > settings.tolerance {
+    while best.take(problem, r) > settings.tolerance && sweeps < settings.max_iterations {
         let more = LOOK_EVERY.min(settings.max_iterations - sweeps);
         sweep(problem, r, more);
         sweeps += more;
