@@ -197,12 +197,12 @@ fn all_closed<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
 
 /// Whether a displacement may turn normal or arm of a contact.
 #[inline]
-fn turns_with<S: Solvable>(touch: &Touch<S>) -> bool {
+pub(super) fn turns_with<S: Solvable>(touch: &Touch<S>) -> bool {
     touch.rotation.is_some() || touch.carrier.is_some() || !touch.flat
 }
 
 #[inline]
-fn refresh<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) -> f64 {
+pub(super) fn refresh<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) -> f64 {
     let touch = &mut step.workspace.touches[index];
     if turns_with(touch) {
         touch.settle(step.system, step.state);
@@ -298,7 +298,7 @@ pub(super) fn shift<S: Scalar>(step: &mut IslandStep<'_, S>, node: usize, shift:
 }
 
 /// Opens the gaps of the active contacts. The unknowns hold a guess of `x`.
-fn lift<S: Solvable>(step: &mut IslandStep<'_, S>) {
+pub(super) fn lift<S: Solvable>(step: &mut IslandStep<'_, S>) {
     for index in 0..step.workspace.active.len() {
         refresh(step, step.workspace.active[index]);
     }

@@ -23,6 +23,7 @@ pub mod midpoint;
 pub mod moreau_jean;
 mod multistep;
 mod rest;
+pub mod settling;
 pub mod slip_end;
 pub mod time_of_impact;
 
