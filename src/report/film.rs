@@ -101,7 +101,7 @@ impl Film {
 
     /// Whether the present sample is to be a frame.
     pub fn is_due(&self) -> bool {
-        self.samples % self.stride == 0
+        self.samples.is_multiple_of(self.stride)
     }
 
     /// Takes the frame of the present sample from a saved state of the FMU.
