@@ -129,7 +129,7 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> Re
             continue;
         }
         let change = (found - last).value().abs();
-        largest = largest.max(found.value().abs());
+        largest = largest.max(found.value()).max(last.value());
         let mu = step.state.parameters.mu[touch.contact].value();
         let [x, y] = [1, 2].map(|row| step.workspace.unknowns[3 * index + row].value());
         let rubbing = hypot(x, y) * step.workspace.scales[index].value();
@@ -145,7 +145,7 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> Re
     }
     let is_settled = again || open <= NEARLY_SETTLED * largest;
     if !is_settled {
-        step.state.step.residual = step.state.step.residual.max(open / largest.max(f64::MIN_POSITIVE));
+        step.state.step.residual = step.state.step.residual.max(open / largest);
     }
     Revision { again, is_settled }
 }
