@@ -46,7 +46,7 @@ fn physics_under_stress() {
 #[test]
 fn light_boxes_between_heavy_ones() {
     let turned = [10178, 23876, 31670, 37177, 43869];
-    let diverged = [36456, 42479, 49837, 50401, 51636];
+    let diverged = [36456, 42479, 50401, 51636];
     for seed in turned.into_iter().chain(diverged) {
         stress::run(&mut Entropy::seeded(seed));
     }
