@@ -44,8 +44,10 @@ impl<S: Scalar> SettlingScratch<S> {
 
 /// Puts pressed contacts on their surfaces and moves bodies out of one another.
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>) {
-    let turns = step.workspace.touches.iter().any(correction::turns_with);
-    if !turns || step.is_jointed() {
+    // Nothing is pressed in by moving out of the only contact, nor by displacements that are exact.
+    let touches = &step.workspace.touches;
+    let is_safe = touches.len() < 2 || !touches.iter().any(correction::turns_with);
+    if is_safe || step.is_jointed() {
         correction::close(step, S::zero());
         correction::lift_out(step);
         return;
