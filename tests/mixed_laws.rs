@@ -149,3 +149,26 @@ fn laws_together<S: Scalar>(w: &[S], q: &[S], mu: S) -> MixedProblem<S> {
     problem.set_bounded(3, &contact_fmu::engine::law::box_friction::rows(mu, S::from(0.5)));
     problem
 }
+
+/// Impulses of one contact press the other in, more than its own push it out: there is no answer, and sweeps grow without
+/// bound. No impulse at all is a better one than they are.
+#[test]
+fn without_an_answer_impulses_are_numbers() {
+    let mut w = [0.0; 36];
+    for row in 0..6 {
+        w[7 * row] = 1.0;
+    }
+    w[3] = -1e6;
+    w[3 * 6] = -1e6;
+    let bounded = Friction::Bounded { direction: [1.0, 0.0], bound: 1.0 };
+    let q = [-1.0, 0.0, 0.0, -1.0, 0.0, 0.0];
+    let contacts = ConeProblem::from_dense(&w, q.to_vec(), vec![0.5; 2]);
+    let problem = MixedProblem { contacts, friction: vec![bounded; 2] };
+    for choice in [SolverChoice::Auto, SolverChoice::Newton, SolverChoice::Nsgs] {
+        let mut r = [0.0; 6];
+        let settings = SolverSettings { choice, ..SETTINGS };
+        let report = f64::solve_mixed(&problem, &mut r, &settings, &mut SolverScratch::default());
+        assert!(r.iter().all(|r| r.is_finite()), "{choice:?}: {r:?}");
+        assert!(report.residual <= 1.0 && report.status != Status::Solved, "{choice:?}: {report:?}");
+    }
+}
