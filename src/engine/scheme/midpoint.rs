@@ -39,6 +39,9 @@ const JUMP: f64 = 0.25;
 /// The same where rows at the end see less than this part of what impulses in the middle do there.
 const SEEN: f64 = 0.5;
 
+/// Turns within a substep that sweeps follow. Of faster ones they need not converge.
+const SWEPT: f64 = 1.0;
+
 /// What is kept between sweeps.
 #[derive(Debug)]
 pub struct MidpointScratch<S> {
@@ -218,13 +221,16 @@ fn predict<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
 fn move_freely<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
     for &node in &step.island.nodes {
         let start = pose(step.system, step.state, node);
+        let fast = spin_of_fast(step, node, h);
         let motion = &mut step.workspace.midpoint.nodes[node];
         let mean = motion.start.mean(&motion.end);
         motion.middle_pose = moved(&start, &mean, h * S::from(0.5));
         motion.end_pose = moved(&start, &mean, h);
         motion.free = motion.start;
         motion.free.velocity += step.workspace.acceleration[node] * h;
-        if let Some(rotation) = step.system.nodes[node].rotation {
+        if let Some(spin) = fast {
+            motion.free.spin = spin;
+        } else if let Some(rotation) = step.system.nodes[node].rotation {
             let inertia = &step.state.parameters.inertia[rotation];
             let orientation = &motion.middle_pose.orientation;
             // A body whose motion is prescribed takes no torque.
@@ -242,6 +248,22 @@ fn move_freely<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
     if step.island.linkage.is_some() {
         tie(step, h);
     }
+}
+
+/// Spin after `h` without contact of a body that turns too fast for sweeps, by [`FreeRotation`], which keeps its energy.
+///
+/// [`FreeRotation`]: crate::engine::rotation::FreeRotation
+fn spin_of_fast<S: Solvable>(step: &IslandStep<'_, S>, node: usize, h: S) -> Option<Vector3<S>> {
+    let rotation = step.system.nodes[node].rotation?;
+    let motion = &step.workspace.midpoint.nodes[node];
+    let fastest = length(&motion.start.spin).value().max(length(&mean(motion).spin).value());
+    let is_free = step.state.parameters.inertia[rotation].iter().all(|moment| moment.value().is_finite());
+    if !is_free || fastest * h.value() <= SWEPT {
+        return None;
+    }
+    let free = step.free_rotation(node, rotation);
+    let (mean, end) = free.over(h);
+    Some(free.orientation.turned(&(mean * h)).to_body(&end))
 }
 
 /// Takes springs and joints into the free velocities.
