@@ -53,6 +53,8 @@ impl<S: Scalar> Repeat<S> {
 
     /// Repeats the last substep if nothing has changed since. Otherwise returns false, and what the substep will start
     /// from is listed if it may repeat itself; see [`Repeat::end`].
+    // Not inlined, like the next one: steps of point masses stay short.
+    #[inline(never)]
     pub fn begin(
         &mut self,
         system: &System,
@@ -78,6 +80,7 @@ impl<S: Scalar> Repeat<S> {
     }
 
     /// Finds out whether the substep that [`Repeat::begin`] has seen repeats itself.
+    #[inline(never)]
     pub fn end(&mut self, system: &System, island: &Island, state: &mut State<S>, length: f64) {
         if self.start.is_empty() {
             return;

@@ -319,30 +319,19 @@ fn advance_by_substep<S: Solvable>(
     workspace: &mut Workspace<S>,
     (length, offset): (f64, f64),
 ) {
-    match island.rest {
-        None => advance_at_once(system, island, state, workspace, (length, offset)),
-        Some(place) => {
-            if workspace.repeats[place].begin(system, island, state, (length, offset)) {
-                return;
-            }
-            advance_at_once(system, island, state, workspace, (length, offset));
-            workspace.repeats[place].end(system, island, state, length);
-        }
+    if let Some(place) = island.rest
+        && workspace.repeats[place].begin(system, island, state, (length, offset))
+    {
+        return;
     }
-}
-
-#[inline]
-fn advance_at_once<S: Solvable>(
-    system: &System,
-    island: &Island,
-    state: &mut State<S>,
-    workspace: &mut Workspace<S>,
-    (length, offset): (f64, f64),
-) {
     if island.is_pile {
-        return pile::run(system, island, state, workspace, (length, offset));
+        pile::run(system, island, state, workspace, (length, offset));
+    } else {
+        IslandStep::new(system, island, state, workspace, (length, offset)).run();
     }
-    IslandStep::new(system, island, state, workspace, (length, offset)).run();
+    if let Some(place) = island.rest {
+        workspace.repeats[place].end(system, island, state, length);
+    }
 }
 
 /// Number and length of the substeps of a communication step.
