@@ -40,7 +40,7 @@ use super::pile::gap_of_pair;
 use super::problem::mixed::Friction;
 use super::rotation::{FreeRotation, Orientation, spin};
 use super::scalar::{Scalar, length};
-use super::solver::{Solvable, SolverSettings, Start, Status};
+use super::solver::{Solvable, SolverSettings, Status};
 use super::state::{ContactMode, ContactRecord, State};
 use super::step::{Turn, Workspace};
 use super::system::{Island, Scheme, Sides, System};
@@ -899,13 +899,8 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
     fn solve_problem_to(&mut self, tolerance: f64) -> bool {
         let workspace = &mut *self.workspace;
         let settings = SolverSettings { tolerance, ..self.system.settings.solver };
-        let report = S::solve_mixed(
-            &workspace.problem,
-            &mut workspace.unknowns,
-            Start::Guess,
-            &settings,
-            &mut workspace.solver,
-        );
+        let report =
+            S::solve_mixed(&workspace.problem, &mut workspace.unknowns, &settings, &mut workspace.solver);
         let record = &mut self.state.step;
         record.iterations = record.iterations.saturating_add(report.iterations);
         let is_solved = report.status == Status::Solved;

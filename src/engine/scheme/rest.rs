@@ -12,7 +12,7 @@
 
 use super::{IslandStep, Rebound};
 use crate::engine::scalar::Scalar;
-use crate::engine::solver::{Solvable, Start, Status};
+use crate::engine::solver::{Solvable, Status};
 use crate::engine::state::ContactMode;
 use crate::engine::step::Workspace;
 use crate::engine::system::Scheme;
@@ -61,7 +61,7 @@ pub fn is_held<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) -> bool {
     let settings = &step.system.settings.solver;
     let workspace = &mut *step.workspace;
     let (problem, guess) = (&workspace.problem, &mut workspace.unknowns);
-    let report = S::solve_mixed(problem, guess, Start::Answer, settings, &mut workspace.solver);
+    let report = S::judge_mixed(problem, guess, settings, &mut workspace.solver);
     let is_held = report.status == Status::Solved;
     if is_held {
         step.state.step.residual = step.state.step.residual.max(report.residual);

@@ -207,7 +207,7 @@ pub fn solve_cone(
 
 /// What the numbers are that a solver starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
+enum Start {
     /// A point, which stays where it is a solution.
     Point,
     /// A guess, from the last step: the answer shall be the one that a start from zero gives, in fewer iterations.
@@ -348,13 +348,20 @@ pub trait Solvable: Scalar {
         scratch: &mut SolverScratch,
     ) -> Report;
 
-    /// Solves a problem that may mix friction laws from a guess in `r`, or judges an answer. The answer to a guess is the one
-    /// that a start from zero gives, to tolerance; only solvers that iterate on impulses ([`SolverChoice::Nsgs`], [`SolverChoice::Pgs`],
+    /// Solves a problem that may mix friction laws from the guess in `r`. The answer is the one that a start from zero
+    /// gives, to tolerance; only solvers that iterate on impulses ([`SolverChoice::Nsgs`], [`SolverChoice::Pgs`],
     /// [`SolverChoice::Pivoting`]) may stop at another one where it is not unique (hyperstatic contact).
     fn solve_mixed(
         problem: &MixedProblem<Self>,
         r: &mut [Self],
-        start: Start,
+        settings: &SolverSettings,
+        scratch: &mut SolverScratch,
+    ) -> Report;
+
+    /// Judges an answer in `r` to such a problem, which stays but gets its tangents.
+    fn judge_mixed(
+        problem: &MixedProblem<Self>,
+        r: &mut [Self],
         settings: &SolverSettings,
         scratch: &mut SolverScratch,
     ) -> Report;
@@ -373,11 +380,19 @@ impl Solvable for f64 {
     fn solve_mixed(
         problem: &MixedProblem<f64>,
         r: &mut [f64],
-        start: Start,
         settings: &SolverSettings,
         scratch: &mut SolverScratch,
     ) -> Report {
-        mixed::solve(problem, r, start, settings, scratch)
+        mixed::solve(problem, r, Start::Guess, settings, scratch)
+    }
+
+    fn judge_mixed(
+        problem: &MixedProblem<f64>,
+        r: &mut [f64],
+        settings: &SolverSettings,
+        scratch: &mut SolverScratch,
+    ) -> Report {
+        mixed::solve(problem, r, Start::Answer, settings, scratch)
     }
 }
 
@@ -394,11 +409,19 @@ impl Solvable for Dual {
     fn solve_mixed(
         problem: &MixedProblem<Dual>,
         r: &mut [Dual],
-        start: Start,
         settings: &SolverSettings,
         scratch: &mut SolverScratch,
     ) -> Report {
-        mixed::solve_dual(problem, r, start, settings, scratch)
+        mixed::solve_dual(problem, r, Start::Guess, settings, scratch)
+    }
+
+    fn judge_mixed(
+        problem: &MixedProblem<Dual>,
+        r: &mut [Dual],
+        settings: &SolverSettings,
+        scratch: &mut SolverScratch,
+    ) -> Report {
+        mixed::solve_dual(problem, r, Start::Answer, settings, scratch)
     }
 }
 
