@@ -3,10 +3,10 @@
 //! Box and bristle are bounded by `mu` times the normal impulse of the last interval. Bounds are brought towards
 //! the present normal impulse by fixed-point passes: as many as the law asks for, and until they settle where
 //! there is nothing to look back at: a fresh contact, an impact. Passes that go to and fro, as they do where much
-//! friction wedges, are averaged. [Krasnoselskii 1955] Bounds that do not settle all the same count as not solved.
+//! friction wedges, are averaged. [Krasnoselskii 1955] Where legs share a load in many ways, bounds need not settle at all:
+//! the last ones count.
 
 use super::IslandStep;
-use crate::engine::elementary::hypot;
 use crate::engine::law::bounded::BoundedRows;
 use crate::engine::law::box_friction;
 use crate::engine::law::bristle::{self, Memory};
@@ -19,16 +19,12 @@ use crate::engine::system::FrictionLaw;
 use nalgebra::Vector3;
 
 /// Passes for contacts that cannot look back, and those that are not averaged.
-const FRESH_PASSES: u32 = 100;
+const FRESH_PASSES: u32 = 50;
 const PLAIN_PASSES: u32 = 20;
 /// Passes that may stay without solution, each after all that there is was tried.
 pub const MOST_UNSOLVED: u32 = 2;
 /// Relative change of a bound that counts as settled.
 const SETTLED: f64 = 1e-12;
-
-/// Friction that is off by this part of the largest normal impulse is as good as settled: where legs share a load, normal
-/// impulses are not known better than the solver's tolerance leaves them.
-const NEARLY_SETTLED: f64 = 1e-6;
 
 /// Normal impulses that the bounds of an interval `dt` start from.
 pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
@@ -109,10 +105,9 @@ fn scaled<S: Scalar>(rows: &BoundedRows<S>, scale: S) -> BoundedRows<S> {
     }
 }
 
-/// Takes the bounds from the solution of pass `pass`. Returns whether another pass is wanted, and whether bounds that should
-/// settle have not done so in all the passes there are.
-pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> Revision {
-    let (mut again, mut open, mut largest) = (false, 0.0_f64, 0.0_f64);
+/// Takes the bounds from the solution of pass `pass`. Returns whether another pass is wanted.
+pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bool {
+    let mut again = false;
     for index in 0..step.workspace.active.len() {
         let touch = &step.workspace.touches[step.workspace.active[index]];
         let pair = &step.system.contacts[touch.contact];
@@ -124,39 +119,16 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> Re
             touch.memory(step.system).map_or(0.0, |memory| step.state.memories[memory].normal.value());
         let found = step.workspace.unknowns[3 * index] * step.workspace.scales[index];
         let last = std::mem::replace(&mut step.workspace.limits[index], found);
-        if dt.value() > 0.0 && remembered > 0.0 {
-            again |= pass < iterations;
-            continue;
-        }
-        let change = (found - last).value().abs();
-        largest = largest.max(found.value()).max(last.value());
-        let mu = step.state.parameters.mu[touch.contact].value();
-        let [x, y] = [1, 2].map(|row| step.workspace.unknowns[3 * index + row].value());
-        let rubbing = hypot(x, y) * step.workspace.scales[index].value();
-        // Where friction stays below both bounds, another bound changes nothing.
-        if change <= SETTLED * found.value().abs() || rubbing < mu * found.value().min(last.value()) {
-            continue;
-        }
-        again |= pass < FRESH_PASSES;
-        open = open.max(mu * change);
-        if pass >= PLAIN_PASSES {
-            step.workspace.limits[index] = (found + last) * S::from(0.5);
-        }
+        again |= if dt.value() > 0.0 && remembered > 0.0 {
+            pass < iterations
+        } else {
+            if pass >= PLAIN_PASSES {
+                step.workspace.limits[index] = (found + last) * S::from(0.5);
+            }
+            pass < FRESH_PASSES && (found - last).value().abs() > SETTLED * found.value().abs()
+        };
     }
-    let is_settled = again || open <= NEARLY_SETTLED * largest;
-    if !is_settled {
-        step.state.step.residual = step.state.step.residual.max(open / largest);
-    }
-    Revision { again, is_settled }
-}
-
-/// What comes after a pass.
-#[derive(Clone, Copy, Debug)]
-pub struct Revision {
-    /// Whether there is another one.
-    pub again: bool,
-    /// Whether bounds are what they should be as far as is known.
-    pub is_settled: bool,
+    again
 }
 
 /// Keeps the forces of an interval for the laws that look back.

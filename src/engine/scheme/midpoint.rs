@@ -150,7 +150,7 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, sweeps: u32, h: S) {
         for trial in 0.. {
             solve(step, h);
             let revised = trial < MAX_TRIALS && revise_sticking(step, trial);
-            let unsettled = friction::revise(step, trial, h).again | joint_friction::revise(step, trial, h);
+            let unsettled = friction::revise(step, trial, h) | joint_friction::revise(step, trial, h);
             if !(revised || unsettled) {
                 break;
             }

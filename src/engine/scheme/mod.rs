@@ -44,7 +44,6 @@ use super::solver::{Solvable, SolverSettings, Status};
 use super::state::{ContactMode, ContactRecord, State};
 use super::step::{Turn, Workspace};
 use super::system::{Island, Scheme, Sides, System};
-use friction::Revision;
 use nalgebra::Vector3;
 use std::cell::Cell;
 
@@ -751,15 +750,14 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
             is_held = pass == 0 && rest::is_held(self, dt);
             let solved = is_held || self.solve_problem();
             unsolved += u32::from(!solved);
-            let Revision { mut again, is_settled } = friction::revise(self, pass, dt);
-            again &= unsolved <= friction::MOST_UNSOLVED;
+            let mut again = friction::revise(self, pass, dt) && unsolved <= friction::MOST_UNSOLVED;
             if is_linked {
                 self.read_impulses();
                 again |= joint_friction::revise(self, pass, dt);
                 again = linked::revise(self, pass, dt, again);
             }
             if !again {
-                break solved && is_settled;
+                break solved;
             }
             pass += 1;
         };
@@ -901,6 +899,10 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
         let settings = SolverSettings { tolerance, ..self.system.settings.solver };
         let report =
             S::solve_mixed(&workspace.problem, &mut workspace.unknowns, &settings, &mut workspace.solver);
+        // An answer that is none may pull.
+        for normal in workspace.unknowns.iter_mut().step_by(3).filter(|normal| normal.value() < 0.0) {
+            *normal = S::zero();
+        }
         let record = &mut self.state.step;
         record.iterations = record.iterations.saturating_add(report.iterations);
         let is_solved = report.status == Status::Solved;

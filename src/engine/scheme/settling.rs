@@ -47,7 +47,8 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>) {
     // Nothing is pressed in by moving out of the only contact, nor by displacements that are exact.
     let touches = &step.workspace.touches;
     let is_safe = touches.len() < 2 || !touches.iter().any(correction::turns_with);
-    if is_safe || step.is_jointed() {
+    // In a pile what is beside a body is part of every correction.
+    if is_safe || step.is_jointed() || !step.island.pairs.is_empty() {
         correction::close(step, S::zero());
         correction::lift_out(step);
         return;
