@@ -53,6 +53,15 @@ fn light_boxes_between_heavy_ones() {
     }
 }
 
+/// With times of impact and in captured steps: corrections that threw a light box away from under a heavy one, friction
+/// where nothing presses any more, answers that pull.
+#[test]
+fn jammed_bodies_and_bounded_friction() {
+    for seed in [30594, 48488, 60464, 92662, 22946, 25121, 28774, 30896] {
+        stress::run(&mut Entropy::seeded(seed));
+    }
+}
+
 /// At such speeds a body passes all of a terrain within a substep, and every part of it could be met first.
 #[test]
 fn a_huge_force_on_a_mesh_does_not_hang() {
