@@ -899,13 +899,14 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
         let settings = SolverSettings { tolerance, ..self.system.settings.solver };
         let report =
             S::solve_mixed(&workspace.problem, &mut workspace.unknowns, &settings, &mut workspace.solver);
-        // An answer that is none may pull.
-        for normal in workspace.unknowns.iter_mut().step_by(3).filter(|normal| normal.value() < 0.0) {
-            *normal = S::zero();
+        let is_solved = report.status == Status::Solved;
+        if !is_solved {
+            // An answer that is none may pull.
+            let normals = workspace.unknowns.iter_mut().step_by(3);
+            normals.filter(|normal| normal.value() < 0.0).for_each(|normal| *normal = S::zero());
         }
         let record = &mut self.state.step;
         record.iterations = record.iterations.saturating_add(report.iterations);
-        let is_solved = report.status == Status::Solved;
         if !is_solved || tolerance <= self.system.settings.solver.tolerance {
             record.residual = record.residual.max(report.residual);
         }
@@ -917,11 +918,10 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
     fn accept(&mut self, dt: S) {
         for place in 0..self.workspace.active.len() {
             let impulse = &self.workspace.impulses[place];
-            // Bounds that look back rub where nothing presses any more.
-            if impulse.normal.value() <= 0.0 && impulse.tangential == Vector3::zeros() {
+            let touch = &self.workspace.touches[self.workspace.active[place]];
+            if impulse.normal.value() <= 0.0 && !self.rubs_unpressed(touch, impulse) {
                 continue;
             }
-            let touch = &self.workspace.touches[self.workspace.active[place]];
             let mean_velocity = (touch.velocity(self.state) + self.proposed_velocity(touch)) * S::from(0.5);
             record_impulse(self.system, self.state, touch, impulse);
             if self.keeps_energy && dt.value() > 0.0 {
@@ -961,6 +961,12 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
             self.elapsed += dt.value();
             linked::settle(self, dt);
         }
+    }
+
+    /// Whether bounds that look back make a contact rub that nothing presses any more.
+    #[inline(never)]
+    fn rubs_unpressed(&self, touch: &Touch<S>, impulse: &Impulse<S>) -> bool {
+        !self.system.contacts[touch.contact].is_plain_cone() && impulse.tangential != Vector3::zeros()
     }
 
     #[inline(never)]
