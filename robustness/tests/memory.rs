@@ -135,13 +135,13 @@ fn run_out_of_memory() {
     // SAFETY: a valid limit.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);
     let mut all: Vec<Client> = Vec::with_capacity(1_000_000);
+    let mut states = Vec::with_capacity(100_000);
     while let Some(client) = Client::new(prepared, true) {
         all.push(client);
     }
     println!("ran out of memory after {} instances", all.len());
     assert!(!all.is_empty());
     // Those that there are go on. A saved state is smaller than an instance: some may still find room.
-    let mut states = Vec::with_capacity(1_000_000);
     for client in [&first, &all[0]] {
         loop {
             let mut state = std::ptr::null_mut();
