@@ -68,9 +68,7 @@ pub fn survey(case: &mut Case) -> Survey {
         let allowance = sizes.allowance() + sunk;
         if *TRACE {
             eprintln!(
-                "{} to {} J: rises by {rise:e}, {gain:e} by account, {:e} by nobody's of {:e}; residual {:e}",
-                old,
-                new,
+                "{old} to {new} J: rises by {rise:e}, {gain:e} by account, {:e} by nobody's of {:e}; residual {:e}",
                 rise - gain,
                 sizes.slack(),
                 state.step.residual

@@ -24,7 +24,7 @@ mod state;
 mod step;
 mod system;
 
-pub use contact::{Touch, deepest, gap};
+pub use contact::{Touch, deepest, gap, pose};
 pub use coupling::{
     Coupling, CouplingMode, CouplingState, Diagnosis, Finding, HeldForce, Kinetic, Latency, Link, Motion,
     Twist, Wrench, couple_initially, set_latency,

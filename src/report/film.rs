@@ -12,7 +12,7 @@ use super::recording::Recording;
 use super::scene::{self, Track};
 use super::touching::{self, Force, Touches, Touching};
 use crate::engine::geometry::Pose;
-use crate::engine::{GroupPoint, Orientation, Sides, State, System};
+use crate::engine::{GroupPoint, Orientation, Sides, State, System, pose};
 use crate::model::Model;
 use crate::saved_state::{self, SavedStateError};
 use crate::variables;
@@ -171,15 +171,6 @@ impl Film {
             touching,
             pairs: [0, 1, 2].map(|side| chunks.push_u32(pairs.iter().map(|pair| pair[side]))),
         }
-    }
-}
-
-fn pose(system: &System, state: &State<f64>, body: usize) -> Pose<f64> {
-    Pose {
-        position: state.nodes[body].position,
-        orientation: system.nodes[body]
-            .rotation
-            .map_or_else(Orientation::identity, |rotation| state.rotations[rotation].orientation),
     }
 }
 
