@@ -1,7 +1,6 @@
 //! Boxes that fall on a corner, an edge and a face: the first impact against closed forms, energy, rest.
 
-mod common;
-
+use crate::common;
 use contact_fmu::engine::{
     NodeState, Orientation, Quality, RotationState, Workspace, advance, gap, mechanical_energy,
 };

@@ -1,8 +1,6 @@
 //! Bodies that touch with several points: boxes on corner, edge and face.
 
-mod bodies;
-
-use bodies::{Scene, Simulation, compare, corners};
+use crate::bodies::{Scene, Simulation, compare, corners};
 use contact_fmu::engine::law::facets::Polygon;
 use contact_fmu::engine::{ContactMode, FrictionLaw, Orientation, gap, mechanical_energy};
 use nalgebra::{Matrix3, Vector3};

@@ -1,13 +1,10 @@
 //! `models/bouncing_ball_compliant`: its balls beside their equations, and the table and figure of its README.
 
-mod common;
-mod compliance_report;
-mod contact_equations;
-mod plot;
-
-use common::{model, path, reference, run};
-use compliance_report::Report;
-use contact_equations::{RESTITUTIONS, TABLE};
+use crate::common::{model, path, reference, run};
+use crate::compliance_report;
+use crate::compliance_report::Report;
+use crate::contact_equations::{RESTITUTIONS, TABLE};
+use crate::plot;
 use contact_fmu::engine::{State, mechanical_energy};
 use std::sync::OnceLock;
 

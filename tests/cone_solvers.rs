@@ -1,9 +1,8 @@
 //! Solvers of the cone problem on the problem collection, on random problems against an independent solver, and on
 //! problems without solution.
 
-mod cone;
-
-use cone::{DenseProblem, Random, collection, residual, settings};
+use crate::cone;
+use crate::cone::{DenseProblem, Random, collection, residual, settings};
 use contact_fmu::engine::{
     ConeProblem, Dual, Report, Solvable, SolverChoice, SolverScratch, Status, solve_cone,
 };

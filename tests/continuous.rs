@@ -1,10 +1,7 @@
 //! Continuous contact against closed forms, and against the same equations integrated by other means.
 
-mod bodies;
-mod contact_equations;
-
-use bodies::{Scene, Simulation};
-use contact_equations::{Ball, Motion, RESTITUTIONS, TABLE, law};
+use crate::bodies::{Scene, Simulation};
+use crate::contact_equations::{Ball, Motion, RESTITUTIONS, TABLE, law};
 use contact_fmu::engine::law::continuous::kelvin_voigt::KelvinVoigt;
 use contact_fmu::engine::law::continuous::spring::PowerSpring;
 use contact_fmu::engine::law::continuous::{Compliance, ContinuousLaw};

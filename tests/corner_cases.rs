@@ -1,9 +1,7 @@
 //! Where contact engines go wrong: bounces that pile up, sliding that turns around, wedges, corners, extreme
 //! numbers. Checked against exact solutions and against the balances of energy and momentum.
 
-mod common;
-
-use common::{ExactBounce, Run, run, worst};
+use crate::common::{ExactBounce, Run, run, worst};
 use contact_fmu::engine::{ContactMode, Quality, State, Workspace, advance, gap, mechanical_energy};
 use contact_fmu::model::{Model, file};
 use nalgebra::Vector3;

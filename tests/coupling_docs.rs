@@ -1,18 +1,15 @@
 //! The tables, figures and statements of `docs/coupling.md`, and the smooth sides and exact motions behind them.
 
-mod common;
-mod coupling_report;
-mod plot;
-mod smooth_side;
-
-use common::path;
-use coupling_report::ball::Ball;
-use coupling_report::chain::{LONG, MIDDLE, Mode, SHORT};
-use coupling_report::oscillator::{AtStep, Split, speed};
-use coupling_report::{Report, with_tables};
-use smooth_side::chain::{Chain, End};
-use smooth_side::exact::Exact;
-use smooth_side::master::{Exchange, Order, Sample};
+use crate::common::path;
+use crate::coupling_report;
+use crate::coupling_report::ball::Ball;
+use crate::coupling_report::chain::{LONG, MIDDLE, Mode, SHORT};
+use crate::coupling_report::oscillator::{AtStep, Split, speed};
+use crate::coupling_report::{Report, with_tables};
+use crate::plot;
+use crate::smooth_side::chain::{Chain, End};
+use crate::smooth_side::exact::Exact;
+use crate::smooth_side::master::{Exchange, Order, Sample};
 use std::sync::OnceLock;
 
 const COMMAND: &str = "cargo run --release --example coupling_figures";

@@ -1,8 +1,7 @@
 //! Directional derivatives of a step against central differences, in every regime of contact.
 
-mod common;
-
-use common::model;
+use crate::common;
+use crate::common::model;
 use contact_fmu::engine::derivative::differentiate;
 use contact_fmu::engine::law::continuous::kelvin_voigt::KelvinVoigt;
 use contact_fmu::engine::law::continuous::spring::PowerSpring;

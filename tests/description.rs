@@ -2,8 +2,7 @@
 
 #![cfg(feature = "cli")]
 
-mod support;
-
+use crate::support::{OTHER_TOOL_DESCRIPTION, model};
 use contact_fmu::description::read::read;
 use contact_fmu::description::write::{GENERATION_TOOL, write};
 use contact_fmu::description::{Causality, Initial, ModelDescription, Value, Variability, VariableType};
@@ -13,7 +12,6 @@ use contact_fmu::package::guid::guid;
 use contact_fmu::variables::{self, Kind};
 use std::collections::BTreeSet;
 use std::time::Instant;
-use support::{OTHER_TOOL_DESCRIPTION, model};
 
 fn round_trip(model: &Model) -> ModelDescription {
     let xml = write(model, &variables::table(model), &guid(model));

@@ -5,8 +5,7 @@
 //! the velocities are projected onto those of the longer train: with `S = sum (da_i / da)^2`, that of the domino hit is
 //! `S / (1 + S)` of that of the one that hits. [van Leeuwen 2010, without friction between dominoes]
 
-mod common;
-
+use crate::common;
 use contact_fmu::engine::{Quality, State, Workspace, advance, mechanical_energy};
 use nalgebra::Vector3;
 

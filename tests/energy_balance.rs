@@ -1,9 +1,7 @@
 //! `engine.energy_balance`: bodies that turn or are in joints lose what impacts, friction and damping take, and nothing
 //! else; momentum that is kept stays kept.
 
-mod bodies;
-
-use bodies::{Scene, Simulation, compare};
+use crate::bodies::{Scene, Simulation, compare};
 use contact_fmu::engine::{JointKind, Orientation, Scheme, mechanical_energy};
 use nalgebra::Vector3;
 

@@ -3,13 +3,11 @@
 
 #![cfg(feature = "cli")]
 
-mod support;
-
+use crate::support::{contact_fmu, fail, model_path, root, stderr, succeed};
 use contact_fmu::package::runtime;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use support::{contact_fmu, fail, model_path, root, stderr, succeed};
 use tempfile::TempDir;
 
 /// Contents of all files below a folder, by path.

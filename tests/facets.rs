@@ -1,8 +1,7 @@
 //! Convex hulls, meshes and heightfields, against boxes, planes and closed forms.
 
-mod bodies;
-
-use bodies::{Scene, Simulation, compare};
+use crate::bodies;
+use crate::bodies::{Scene, Simulation, compare};
 use contact_fmu::engine::geometry::solids::{Capsule, Cuboid};
 use contact_fmu::engine::{Facets, NodeShape, Orientation, Solid, SurfaceShape, mechanical_energy};
 use nalgebra::Vector3;

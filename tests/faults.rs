@@ -3,13 +3,12 @@
 
 #![cfg(all(feature = "cli", target_os = "linux"))]
 
-mod support;
-
+use crate::support;
+use crate::support::{OTHER_TOOL_DESCRIPTION, archive, library_entry, model_path, stderr, succeed};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, SystemTime};
-use support::{OTHER_TOOL_DESCRIPTION, archive, library_entry, model_path, stderr, succeed};
 use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_contact-fmu");

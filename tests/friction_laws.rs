@@ -1,8 +1,7 @@
 //! Every friction law in the engine, on inclines and impacts with known answers.
 
-mod common;
-
-use common::{ExactBounce, model, run};
+use crate::common;
+use crate::common::{ExactBounce, model, run};
 use contact_fmu::engine::derivative::differentiate;
 use contact_fmu::engine::{ContactMode, State, Workspace, advance};
 use contact_fmu::model::{Between, Friction, Model, Other};

@@ -1,8 +1,6 @@
 //! Groups: what any two of many bodies do is what the same contacts do pair by pair.
 
-mod bodies;
-
-use bodies::{Scene, Simulation, compare};
+use crate::bodies::{Scene, Simulation, compare};
 use contact_fmu::engine::geometry::solids::Cuboid;
 use contact_fmu::engine::{ContactMode, NodeShape, Scheme, Solid, State, gap};
 use nalgebra::Vector3;

@@ -1,8 +1,6 @@
 //! Friction in joints: against the friction circle, statics and motion in closed form, and energy.
 
-mod bodies;
-
-use bodies::{Scene, Simulation, compare, ground};
+use crate::bodies::{Scene, Simulation, compare, ground};
 use contact_fmu::engine::{
     Anchor, ContactMode, JointFriction, JointKind, Scheme, Workspace, advance, mechanical_energy,
 };

@@ -1,8 +1,6 @@
 //! Joints of every kind, against motion in closed form, statics, and conservation laws.
 
-mod bodies;
-
-use bodies::{Scene, Simulation, centre, compare, ground};
+use crate::bodies::{Scene, Simulation, centre, compare, ground};
 use contact_fmu::engine::{
     ContactMode, Drive, JointKind, NodeShape, Orientation, Profile, Quality, StepError, Workspace, advance,
     mechanical_energy,

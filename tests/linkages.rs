@@ -1,8 +1,6 @@
 //! Springs and joints of the engine, against exact solutions and conservation laws.
 
-mod bodies;
-
-use bodies::{Scene, centre, ground};
+use crate::bodies::{Scene, centre, ground};
 use contact_fmu::engine::derivative::differentiate;
 use contact_fmu::engine::{Dual, JointKind, State, Workspace, advance, mechanical_energy, spring_length};
 use nalgebra::Vector3;

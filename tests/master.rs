@@ -2,8 +2,11 @@
 
 #![cfg(feature = "cli")]
 
-mod support;
-
+use crate::support;
+use crate::support::{
+    Csv, OTHER_TOOL_DESCRIPTION, OTHER_TOOL_LIBRARY, archive, contact_fmu, fail, library_entry, other_tool,
+    stderr, succeed,
+};
 use contact_fmu::description::Value;
 use contact_fmu::master::csv::{self, Table};
 use contact_fmu::master::extract::{ExtractedFmu, FmuFile, THIS_PLATFORM};
@@ -13,10 +16,6 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
-use support::{
-    Csv, OTHER_TOOL_DESCRIPTION, OTHER_TOOL_LIBRARY, archive, contact_fmu, fail, library_entry, other_tool,
-    stderr, succeed,
-};
 use tempfile::TempDir;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;

@@ -1,8 +1,6 @@
 //! Surfaces that bodies carry: prescribed motion, exchange of momentum, turning.
 
-mod bodies;
-
-use bodies::{Scene, Simulation, compare};
+use crate::bodies::{Scene, Simulation, compare};
 use contact_fmu::engine::{ContactMode, gap, mechanical_energy};
 use nalgebra::{Matrix2, Vector2, Vector3};
 

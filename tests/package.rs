@@ -2,8 +2,7 @@
 
 #![cfg(feature = "cli")]
 
-mod support;
-
+use crate::support::{contact_fmu, fail, model, model_path, root, stderr, succeed};
 use contact_fmu::examples;
 use contact_fmu::model::packed;
 use contact_fmu::package::{self, PackageError, guid, runtime};
@@ -11,7 +10,6 @@ use std::collections::BTreeSet;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{contact_fmu, fail, model, model_path, root, stderr, succeed};
 use tempfile::TempDir;
 use zip::{CompressionMethod, ZipArchive};
 

@@ -1,8 +1,7 @@
 //! The models of the repository against exact solutions and against Siconos.
 
-mod common;
-
-use common::{ExactBounce, capturing, model, reference, run, worst};
+use crate::common;
+use crate::common::{ExactBounce, capturing, model, reference, run, worst};
 use contact_fmu::engine::{ContactMode, State, gap, mechanical_energy};
 use contact_fmu::examples;
 use contact_fmu::model::{NodeShape, Scheme};

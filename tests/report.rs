@@ -2,8 +2,10 @@
 
 #![cfg(feature = "cli")]
 
-mod support;
-
+use crate::support::{
+    Csv, OTHER_TOOL_DESCRIPTION, OTHER_TOOL_LIBRARY, archive, contact_fmu, fail, library_entry, model_path,
+    other_tool, stderr, stdout, succeed,
+};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::DeflateDecoder;
@@ -12,10 +14,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
-use support::{
-    Csv, OTHER_TOOL_DESCRIPTION, OTHER_TOOL_LIBRARY, archive, contact_fmu, fail, library_entry, model_path,
-    other_tool, stderr, stdout, succeed,
-};
 use tempfile::TempDir;
 
 /// Contact, place and force on its node.

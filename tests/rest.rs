@@ -1,9 +1,7 @@
 //! What rests has no velocity at all and does not creep; what is pushed by a little more than holds it moves; and steps
 //! at rest that are repeated are those that would be computed.
 
-mod bodies;
-
-use bodies::{Scene, Simulation};
+use crate::bodies::{Scene, Simulation};
 use contact_fmu::engine::{Dual, State, Workspace, advance, mechanical_energy};
 use nalgebra::Vector3;
 

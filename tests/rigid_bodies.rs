@@ -1,8 +1,6 @@
 //! Rigid bodies against exact solutions: free rotation, rolling and sliding, impacts.
 
-mod common;
-
-use common::{run, worst};
+use crate::common::{run, worst};
 use contact_fmu::engine::{
     ContactMode, Orientation, Quality, State, System, Workspace, advance, gap, mechanical_energy,
 };

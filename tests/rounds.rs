@@ -1,8 +1,7 @@
 //! Cylinders and discs on solids, meshes and one another, against planes and closed forms.
 
-mod bodies;
-
-use bodies::{Scene, Simulation, compare};
+use crate::bodies;
+use crate::bodies::{Scene, Simulation, compare};
 use contact_fmu::engine::geometry::solids::{Capsule, Cuboid, Cylinder};
 use contact_fmu::engine::{Facets, NodeShape, Orientation, Solid, mechanical_energy};
 use nalgebra::Vector3;

@@ -2,8 +2,7 @@
 
 #![cfg(feature = "cli")]
 
-mod common;
-
+use crate::common;
 use contact_fmu::engine::gap;
 
 #[test]

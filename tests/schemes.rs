@@ -1,8 +1,6 @@
 //! The schemes besides Moreau-Jean's: order, dissipation, contact, springs and joints.
 
-mod bodies;
-
-use bodies::{Scene, Simulation, centre, compare, ground};
+use crate::bodies::{Scene, Simulation, centre, compare, ground};
 use contact_fmu::engine::law::bristle::Bristle;
 use contact_fmu::engine::law::facets::Polygon;
 use contact_fmu::engine::{

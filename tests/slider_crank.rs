@@ -1,12 +1,9 @@
 //! The slider-crank with clearance against its equations in the plane, from impact to impact and while it slides, and
 //! without the guide.
 
-mod common;
-mod slider_crank_equations;
-
-use common::{model, run};
+use crate::common::{model, run};
+use crate::slider_crank_equations::{SliderCrank, Touch};
 use contact_fmu::engine::State;
-use slider_crank_equations::{SliderCrank, Touch};
 
 /// Largest distance of the slider from where the equations have it, in m, and the largest turn of the slider.
 fn compare(states: &[State<f64>], exact: &mut SliderCrank, mut see: impl FnMut(&SliderCrank)) -> (f64, f64) {

@@ -1,9 +1,7 @@
 //! Nodes that touch solids and one another, against closed forms.
 
-mod bodies;
-mod common;
-
-use bodies::{Scene, compare};
+use crate::bodies::{Scene, compare};
+use crate::common;
 use contact_fmu::engine::Solid;
 use contact_fmu::engine::geometry::solids::{Ball, Cuboid, Cylinder};
 use nalgebra::Vector3;

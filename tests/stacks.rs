@@ -1,9 +1,7 @@
 //! Boxes, capsules and cylinders on planes and on one another.
 
-mod bodies;
-mod common;
-
-use bodies::{Scene, Simulation, compare};
+use crate::bodies::{Scene, Simulation, compare};
+use crate::common;
 use contact_fmu::engine::geometry::solids::{Capsule, Cylinder};
 use contact_fmu::engine::{NodeShape, Orientation, Quality, Workspace, advance, mechanical_energy};
 use nalgebra::Vector3;

@@ -1,8 +1,6 @@
 //! Models of springs and joints with contact, against exact solutions and Siconos.
 
-mod common;
-
-use common::{Run, capturing, model, numbers, run, worst};
+use crate::common::{Run, capturing, model, numbers, run, worst};
 use contact_fmu::engine::{ContactMode, State, mechanical_energy};
 use contact_fmu::model::Model;
 

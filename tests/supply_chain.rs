@@ -2,11 +2,9 @@
 
 #![cfg(feature = "cli")]
 
-mod support;
-
+use crate::support::{root, stderr};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
-use support::{root, stderr};
 
 fn cargo(arguments: &[&str]) -> String {
     let output =

@@ -1,8 +1,6 @@
 //! Nothing passes through what is thin, whether steps are split at impacts or captured.
 
-mod bodies;
-
-use bodies::{Scene, Simulation};
+use crate::bodies::{Scene, Simulation};
 use contact_fmu::engine::Solid;
 use contact_fmu::engine::geometry::solids::Cuboid;
 use nalgebra::Vector3;

@@ -3,16 +3,14 @@
 //! The exact motion (`wheel_equations/exact.rs`) is itself checked against `models/wheel/checkpoints.json`, which was
 //! computed by another program with a method of order 8.
 
-mod common;
-mod wheel_equations;
-
-use common::{model, reference, run};
+use crate::common;
+use crate::common::{model, reference, run};
+use crate::wheel_equations::deviation::summary;
+use crate::wheel_equations::exact::{STEP, checkpoints, exact, is_sliding};
+use crate::wheel_equations::position;
 use contact_fmu::engine::{ContactMode, State, gap, mechanical_energy};
 use contact_fmu::model::{Model, Scheme};
 use nalgebra::Vector3;
-use wheel_equations::deviation::summary;
-use wheel_equations::exact::{STEP, checkpoints, exact, is_sliding};
-use wheel_equations::position;
 
 #[test]
 fn the_exact_motion_passes_its_checkpoints() {

@@ -1,15 +1,12 @@
 //! Peiret's wheel beside the paper, and the tables and figures of `models/wheel/README.md`.
 //! [Peiret et al. 2016, Figs. 4 and 5]
 
-mod common;
-mod plot;
-mod wheel_equations;
-mod wheel_report;
-
-use common::path;
+use crate::common::path;
+use crate::plot;
+use crate::wheel_report;
+use crate::wheel_report::{PaperLaw, Report};
 use std::ops::Range;
 use std::sync::OnceLock;
-use wheel_report::{PaperLaw, Report};
 
 const COMMAND: &str = "cargo run --release --example wheel_report";
 

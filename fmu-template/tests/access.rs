@@ -1,8 +1,6 @@
 //! Getting and setting variables: start values, wrong references, types, times and values.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use contact_fmu::variables::{Causality, Initial};
 use std::ptr::{null, null_mut};
 

@@ -1,8 +1,6 @@
 //! Bodies that the master moves, through the C functions: variables, start, wrong motion, saved states.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use contact_fmu::engine::derivative::differentiate_start;
 use contact_fmu::engine::{couple_initially, take_given_motion};
 use contact_fmu::model::Model;

@@ -1,8 +1,6 @@
 //! Directional derivatives against central differences taken through the interface.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use contact_fmu::variables::{Causality, Kind, Variability};
 
 fn real_outputs(fmu: &Fmu) -> Vec<u32> {

@@ -1,8 +1,6 @@
 //! fmi2DoStep: what it does, what it refuses, and what is left after a refusal.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use contact_fmu::model::{Between, Motion, Other, Surface, SurfaceShape};
 
 #[test]

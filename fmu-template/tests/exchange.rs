@@ -1,9 +1,7 @@
 //! Model exchange: the same numbers as co-simulation, events at the right times, forces that follow the inputs of the
 //! instant, states that are saved with the time of the next event.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use contact_fmu::model::{Between, Coupling, Latency, Model, Other, Surface, SurfaceShape};
 use contact_fmu::variables::{Causality, Kind};
 use std::ptr::null_mut;

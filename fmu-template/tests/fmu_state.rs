@@ -1,8 +1,6 @@
 //! Saved states: bit-identical continuation, also in another process; every kind of wrong bytes.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::ptr::{null_mut, without_provenance_mut};
 
 const STEP: f64 = 1e-3;
@@ -194,7 +192,7 @@ fn bytes_are_valid_in_another_process() {
     std::fs::write(&file, slave.saved_bytes()).unwrap();
     slave.steps(450..900, STEP);
     let child = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "continue_from_file", "--ignored"])
+        .args(["--exact", "fmu_state::continue_from_file", "--ignored"])
         .env(STATE_FILE, &file)
         .output()
         .unwrap();

@@ -1,8 +1,6 @@
 //! Null, foreign and freed instances.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::ptr::{null_mut, without_provenance_mut};
 
 #[test]

@@ -1,8 +1,6 @@
 //! Time derivatives of inputs.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 
 /// Velocity after a step of `h` from rest with the force `f + f1 t + f2 t^2/2 + f3 t^3/6` on 2 kg.
 fn velocity(h: f64, [f, f1, f2, f3]: [f64; 4]) -> f64 {

@@ -1,8 +1,6 @@
 //! fmi2Instantiate: every form of resource location, every wrong argument; the library as it is loaded.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use contact_fmu::model::packed;
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,6 @@
 //! Every function in every mode, against the tables of FMI 2.0, 3.2.3 and 4.2.4; the way from mode to mode.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::ptr::null_mut;
 
 /// Name, statuses in the modes of co-simulation and of model exchange, call.

@@ -1,8 +1,6 @@
 //! The importer's logger: what it gets, and which categories.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::ffi::CString;
 use std::ptr::{null, null_mut};
 

@@ -1,8 +1,6 @@
 //! Rigid bodies through the C functions: their variables, their start, their saved state.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use contact_fmu::variables::{BaseUnit, Causality, Kind};
 
 const STEP: f64 = 1e-3;

@@ -1,8 +1,6 @@
 //! Time over ten million steps, of a model without nodes so that nothing but the interface takes time.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 
 const STEPS: u32 = 10_000_000;
 const STEP: f64 = 1e-3;

@@ -4,14 +4,14 @@ use super::message;
 use anyhow::Context;
 use contact_fmu::model::file;
 use contact_fmu::output_file::OutputFile;
-use contact_fmu::ssp;
+use contact_fmu::ssp::{self, Parts};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Write a system structure package (SSP 1.0) of a model file and FMUs of other tools.
 ///
-/// Inputs are connected to outputs of other FMUs that have the same name, type and unit; what is left becomes a
-/// connector of the system. The same model and FMUs give the same bytes.
+/// Inputs are connected to outputs of other FMUs that have the same name, type and unit. The same model and FMUs give
+/// the same bytes.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  contact-fmu ssp ball.toml\n  contact-fmu ssp ball.toml --with vehicle.fmu -o system.ssp\n  contact-fmu ssp ball.toml --with vehicle.fmu --connect 'vehicle.z=ball.ball.r[3]' --connect 'ball.ball.f[3]=vehicle.force'"
@@ -27,6 +27,9 @@ pub struct Arguments {
     /// model has the model's name.
     #[arg(long = "connect", value_name = "OUTPUT=INPUT")]
     connections: Vec<String>,
+    /// Make connectors of the system of what is not connected, for use within a larger one. Not every tool reads them.
+    #[arg(long)]
+    open: bool,
     /// Package to write; NAME.ssp in the current folder when left out.
     #[arg(short, long, value_name = "X.ssp")]
     output: Option<PathBuf>,
@@ -36,7 +39,9 @@ pub struct Arguments {
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
     let source = file::read(&arguments.model)?;
     let path = arguments.output.unwrap_or_else(|| PathBuf::from(format!("{}.ssp", source.model.name)));
-    let package = ssp::build(&source, &arguments.others, &arguments.connections)?;
+    let parts =
+        Parts { others: &arguments.others, connections: &arguments.connections, open: arguments.open };
+    let package = ssp::build(&source, &parts)?;
     for note in &package.notes {
         message(&format!("note: {note}"));
     }

@@ -1,8 +1,9 @@
 //! Which outputs go to which inputs.
 //!
 //! An input is connected to the output of the same name of another FMU, if there is exactly one, both have the same
-//! type and their units do not differ. Connections that the user asks for come first, whatever the names. What is left is a
-//! connector of the system: under its own name, or `COMPONENT.NAME` where FMUs share that name.
+//! type and their units do not differ. Connections that the user asks for come first, whatever the names. What is left
+//! may become a connector of the system: under its own name, or `COMPONENT.NAME` where FMUs share that name. libcosim
+//! and ecos read no system with such connectors.
 
 use super::units::base_unit;
 use super::{Component, SspError};
@@ -54,8 +55,8 @@ impl Port<'_> {
 }
 
 impl<'a> Wiring<'a> {
-    /// Connects components by names and as `asked`.
-    pub fn new(components: &'a [Component], asked: &[String]) -> Result<Wiring<'a>, SspError> {
+    /// Connects components by names and as `asked`; where the system is `open`, what is left becomes its connectors.
+    pub fn new(components: &'a [Component], asked: &[String], open: bool) -> Result<Wiring<'a>, SspError> {
         let inputs = ports(components, Causality::Input);
         let outputs = ports(components, Causality::Output);
         let asked = asked_connections(&inputs, &outputs, asked)?;
@@ -65,14 +66,26 @@ impl<'a> Wiring<'a> {
             let source = chosen.or_else(|| wiring.by_name(input, &outputs));
             wiring.inner.extend(source.map(|start| (start, *input)));
         }
-        let open: Vec<Port> = inputs
+        if !open {
+            return Ok(wiring);
+        }
+        let left: Vec<Port> = inputs
             .iter()
             .filter(|input| !wiring.inner.iter().any(|(_, end)| end.is(input)))
             .chain(outputs.iter().filter(|output| !wiring.inner.iter().any(|(start, _)| start.is(output))))
             .copied()
             .collect();
-        wiring.outer = named(&open);
+        wiring.outer = named(&left);
         Ok(wiring)
+    }
+
+    /// Whether a variable is told to be a connector of its component: FMPy reads no system in which an input is left
+    /// open.
+    pub fn shows(&self, variable: &ScalarVariable) -> bool {
+        let is = |port: &Port| std::ptr::eq(port.variable, variable);
+        variable.causality != Causality::Input
+            || self.inner.iter().any(|(_, end)| is(end))
+            || self.outer.iter().any(|(_, port)| is(port))
     }
 
     /// The output that an input is connected to by its name.
@@ -137,13 +150,14 @@ fn find<'a>(ports: &[Port<'a>], name: &str, kind: &'static str) -> Result<Port<'
 }
 
 /// Names of connectors of the system, each once.
-fn named<'a>(open: &[Port<'a>]) -> Vec<(String, Port<'a>)> {
+fn named<'a>(ports: &[Port<'a>]) -> Vec<(String, Port<'a>)> {
     let mut count: BTreeMap<&str, usize> = BTreeMap::new();
-    for port in open {
+    for port in ports {
         *count.entry(&port.variable.name).or_default() += 1;
     }
     let mut taken: BTreeSet<String> = BTreeSet::new();
-    open.iter()
+    ports
+        .iter()
         .map(|port| {
             let own = port.variable.name.as_str();
             let mut name = if count[own] == 1 { own.to_owned() } else { port.name() };

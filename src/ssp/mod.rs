@@ -46,18 +46,28 @@ pub struct Ssp {
     pub notes: Vec<String>,
 }
 
-/// The package of a model with the FMUs at `others`, connected by their names and as `asked`. The same model and FMUs
-/// give the same bytes.
-pub fn build(source: &SourceModel, others: &[PathBuf], asked: &[String]) -> Result<Ssp, SspError> {
+/// What a system consists of besides the model.
+pub struct Parts<'a> {
+    /// FMUs of other tools.
+    pub others: &'a [PathBuf],
+    /// Connections besides those by name, as COMPONENT.OUTPUT=COMPONENT.INPUT.
+    pub connections: &'a [String],
+    /// What is not connected becomes a connector of the system.
+    pub open: bool,
+}
+
+/// The package of a model and other FMUs, connected by their names and as asked. The same model and FMUs give the same
+/// bytes.
+pub fn build(source: &SourceModel, parts: &Parts) -> Result<Ssp, SspError> {
     let own = package::build(source, &[])?;
     let mut components = vec![Component::of_model(source)];
     let mut entries = Vec::new();
-    for path in others {
+    for path in parts.others {
         let component = Component::of_fmu(path, FmuFile::open(path)?.description, &components);
         entries.push(file(component.source.clone(), read(path)?));
         components.push(component);
     }
-    let wiring = Wiring::new(&components, asked)?;
+    let wiring = Wiring::new(&components, parts.connections, parts.open)?;
     let ssd = ssd::write(&source.model, &components, &wiring);
     entries.insert(0, file(components[0].source.clone(), own));
     entries.insert(0, file("SystemStructure.ssd", ssd.into_bytes()));

@@ -15,6 +15,7 @@ type Xml = Writer<Vec<u8>>;
 const COMMON: &str = "http://ssp-standard.org/SSP1/SystemStructureCommon";
 const DESCRIPTION: &str = "http://ssp-standard.org/SSP1/SystemStructureDescription";
 const OMSIMULATOR: &str = "https://raw.githubusercontent.com/OpenModelica/OMSimulator/master/schema/oms.xsd";
+const OPEN_SIMULATION_PLATFORM: &str = "http://opensimulationplatform.com/SSP/OSPAnnotations";
 const FMU: &str = "application/x-fmu-sharedlibrary";
 
 /// The file's contents.
@@ -39,18 +40,18 @@ impl System<'_> {
         let name = format!("{}_system", self.model.name);
         xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
         xml.create_element("ssd:SystemStructureDescription")
-            .with_attributes([("xmlns:ssc", COMMON), ("xmlns:ssd", DESCRIPTION), ("xmlns:oms", OMSIMULATOR)])
+            .with_attributes([("xmlns:ssc", COMMON), ("xmlns:ssd", DESCRIPTION)])
+            .with_attributes([("xmlns:oms", OMSIMULATOR), ("xmlns:osp", OPEN_SIMULATION_PLATFORM)])
             .with_attribute(("version", "1.0"))
             .with_attributes([("name", name.as_str()), ("generationTool", GENERATION_TOOL)])
             .write_inner_content(|xml| {
                 self.system(xml, &name)?;
                 self.enumerations(xml)?;
                 self.unit_list(xml)?;
-                let experiment = &self.model.experiment;
+                let stop = format!("{:?}", self.model.experiment.stop);
                 xml.create_element("ssd:DefaultExperiment")
-                    .with_attribute(("startTime", "0.0"))
-                    .with_attribute(("stopTime", format!("{:?}", experiment.stop).as_str()))
-                    .write_empty()?;
+                    .with_attributes([("startTime", "0.0"), ("stopTime", stop.as_str())])
+                    .write_inner_content(|xml| self.libcosim_step_size(xml))?;
                 Ok(())
             })?;
         Ok(())
@@ -73,36 +74,34 @@ impl System<'_> {
                     self.components.iter().try_for_each(|component| self.component(xml, component))
                 })?;
                 self.connections(xml)?;
-                self.step_size(xml)
+                self.omsimulator_step_size(xml)
             })?;
         Ok(())
     }
 
     /// SSP 1.0 has no place for the step size, so it goes where OMSimulator keeps it.
-    fn step_size(&self, xml: &mut Xml) -> io::Result<()> {
-        let step = format!("{:?}", self.model.experiment.step);
-        let nest = |xml: &mut Xml, name: &str, inner: &dyn Fn(&mut Xml) -> io::Result<()>| {
-            xml.create_element(name).write_inner_content(inner).map(|_| ())
-        };
-        nest(xml, "ssd:Annotations", &|xml| {
-            xml.create_element("ssc:Annotation")
-                .with_attribute(("type", "org.openmodelica"))
-                .write_inner_content(|xml| {
-                    nest(xml, "oms:Annotations", &|xml| {
-                        nest(xml, "oms:SimulationInformation", &|xml| {
-                            xml.create_element("oms:FixedStepMaster")
-                                .with_attributes([("description", "oms-ma"), ("stepSize", step.as_str())])
-                                .with_attributes([
-                                    ("absoluteTolerance", "0.0001"),
-                                    ("relativeTolerance", "0.0001"),
-                                ])
-                                .write_empty()?;
-                            Ok(())
-                        })
-                    })
-                })?;
+    fn omsimulator_step_size(&self, xml: &mut Xml) -> io::Result<()> {
+        annotation(xml, "org.openmodelica", ["oms:Annotations", "oms:SimulationInformation"], |xml| {
+            xml.create_element("oms:FixedStepMaster")
+                .with_attributes([("description", "oms-ma"), ("stepSize", self.step().as_str())])
+                .with_attributes([("absoluteTolerance", "0.0001"), ("relativeTolerance", "0.0001")])
+                .write_empty()?;
             Ok(())
         })
+    }
+
+    /// The same where libcosim looks for it.
+    fn libcosim_step_size(&self, xml: &mut Xml) -> io::Result<()> {
+        annotation(xml, "com.opensimulationplatform", ["osp:Algorithm"], |xml| {
+            xml.create_element("osp:FixedStepAlgorithm")
+                .with_attribute(("baseStepSize", self.step().as_str()))
+                .write_empty()?;
+            Ok(())
+        })
+    }
+
+    fn step(&self) -> String {
+        format!("{:?}", self.model.experiment.step)
     }
 
     fn component(&self, xml: &mut Xml, component: &Component) -> io::Result<()> {
@@ -114,13 +113,15 @@ impl System<'_> {
         if let Some(description) = &component.description.description {
             element = element.with_attribute(("description", description.as_str()));
         }
-        if component.connectors().next().is_none() {
+        let mut connectors =
+            component.connectors().filter(|(variable, _)| self.wiring.shows(variable)).peekable();
+        if connectors.peek().is_none() {
             element.write_empty()?;
             return Ok(());
         }
         element.write_inner_content(|xml| {
             xml.create_element("ssd:Connectors").write_inner_content(|xml| {
-                component.connectors().try_for_each(|(variable, kind)| {
+                connectors.try_for_each(|(variable, kind)| {
                     self.connector(xml, &variable.name, kind, component, variable)
                 })
             })?;
@@ -249,6 +250,29 @@ impl System<'_> {
         })?;
         Ok(())
     }
+}
+
+/// An annotation of a tool, with elements around what is inside.
+fn annotation<const N: usize>(
+    xml: &mut Xml,
+    tool: &str,
+    around: [&str; N],
+    inside: impl Fn(&mut Xml) -> io::Result<()>,
+) -> io::Result<()> {
+    fn nest(xml: &mut Xml, around: &[&str], inside: &dyn Fn(&mut Xml) -> io::Result<()>) -> io::Result<()> {
+        match around {
+            [] => inside(xml),
+            [name, rest @ ..] => {
+                xml.create_element(*name).write_inner_content(|xml| nest(xml, rest, inside)).map(|_| ())
+            }
+        }
+    }
+    nest(xml, &["ssd:Annotations"], &|xml| {
+        xml.create_element("ssc:Annotation")
+            .with_attribute(("type", tool))
+            .write_inner_content(|xml| nest(xml, &around, &inside))?;
+        Ok(())
+    })
 }
 
 fn base_unit(xml: &mut Xml, base: &BaseUnit) -> io::Result<()> {

@@ -1,19 +1,25 @@
-"""System structure packages: against the schema of SSP 1.0, and run by FMPy's simulation of SSPs."""
+"""System structure packages: against the schema of SSP 1.0, and run by FMPy, libcosim and ecos."""
 
+import ctypes
+import sys
 import zipfile
 
 import exact
 import numpy as np
 import pytest
 from conftest import ROOT, contact_fmu
+from fmpy import read_model_description
 from fmpy.ssp.simulation import simulate_ssp
 from fmpy.ssp.ssd import get_connections, read_ssd
+from libcosimpy.CosimExecution import CosimExecution
+from libcosimpy.CosimObserver import CosimObserver
 from lxml import etree
 from other_fmus import other_fmu
 
 # The simulation starts with all connectors at zero, so the ball starts there too.
 BALL = (ROOT / "models/coupled_ball/model.toml").read_text().replace("0.0, 0.0, 1.001", "0.0, 0.0, 0.0")
 BALL = BALL.replace("normal = [0.0, 0.0, 1.0]\n", "normal = [0.0, 0.0, 1.0]\nposition = [0.0, 0.0, -1.001]\n")
+STEP = 1e-3
 NAMESPACES = {
     "ssc": "http://ssp-standard.org/SSP1/SystemStructureCommon",
     "ssd": "http://ssp-standard.org/SSP1/SystemStructureDescription",
@@ -65,7 +71,7 @@ def inner(ssd):
 
 
 def test_one_fmu(folder):
-    path, ssd = ssp(folder, "one.ssp")
+    path, ssd = ssp(folder, "one.ssp", "--open")
     assert zipfile.ZipFile(path).namelist() == ["SystemStructure.ssd", "resources/coupled_ball.fmu"]
     (component,) = ssd.system.elements
     assert (component.name, component.source) == ("coupled_ball", "resources/coupled_ball.fmu")
@@ -79,8 +85,16 @@ def test_one_fmu(folder):
     assert len(get_connections(ssd.system)) == len(outer)
 
 
+def test_connectors_of_the_system_are_asked_for(folder):
+    _, ssd = ssp(folder, "closed.ssp")
+    (component,) = ssd.system.elements
+    assert ssd.system.connectors == [] and connections(ssd) == set()
+    kinds = {connector.kind for connector in component.connectors}
+    assert kinds == {"output", "parameter"}, "FMPy reads no system with an open input"
+
+
 def test_types_and_units(folder):
-    path, ssd = ssp(folder, "lag.ssp", "--with", "lag.fmu")
+    path, ssd = ssp(folder, "lag.ssp", "--open", "--with", "lag.fmu")
     tree = tree_of(path)
     find = lambda component, name: tree.find(
         f".//ssd:Component[@name='{component}']/ssd:Connectors/ssd:Connector[@name='{name}']", NAMESPACES
@@ -108,21 +122,69 @@ def test_types_and_units(folder):
     assert used == set(units)
     steps = [element.get("stepSize") for element in tree.iter() if etree.QName(element).localname == "FixedStepMaster"]
     assert [float(step) for step in steps] == [1e-3]
+    osp = "{http://opensimulationplatform.com/SSP/OSPAnnotations}FixedStepAlgorithm"
+    assert [float(element.get("baseStepSize")) for element in experiment.iter(osp)] == [1e-3]
 
 
 def test_same_names_are_connected(folder):
     path, ssd = ssp(folder, "coupled.ssp", "--with", "smooth_ball.fmu")
+    assert connections(ssd) == SMOOTH
+    _, ssd = ssp(folder, "open.ssp", "--with", "smooth_ball.fmu", "--open")
     assert inner(ssd) == SMOOTH
     names = [connector.name for connector in ssd.system.connectors]
     assert len(set(names)) == len(names)
     assert "ball.r[1]" in names and "ball.r[3]" not in names and "ball.f[3]" not in names
 
 
-def test_coupled_ball_bounces(folder):
-    path, _ = ssp(folder, "coupled.ssp", "--with", "smooth_ball.fmu")
-    h = 1e-3
-    result = simulate_ssp(str(path), stop_time=5.0 - h / 2, step_size=h)
-    times, heights = h * np.arange(1, 5001), result["smooth_ball.ball.r[3]"]
+def in_fmpy(path, steps):
+    """Heights of the ball after each step, and the latency that the FMU found."""
+    result = simulate_ssp(str(path), stop_time=(steps - 0.5) * STEP, step_size=STEP)
+    return result["smooth_ball.ball.r[3]"], result["coupled_ball.ball.latency"][-1]
+
+
+def reference(fmu, name):
+    """Value reference of a variable."""
+    return {variable.name: variable.valueReference for variable in read_model_description(fmu).modelVariables}[name]
+
+
+def in_libcosim(path, steps):
+    """With the step size of the package."""
+    # libcosim takes the folder of the description.
+    extracted = path.with_suffix("")
+    zipfile.ZipFile(path).extractall(extracted)
+    execution = CosimExecution.from_ssp_file(ssp_path=str(extracted))
+    observer = CosimObserver.create_last_value()
+    execution.add_observer(observer=observer)
+    ball, contact = (execution.slave_index_from_instance_name(name) for name in ("smooth_ball", "coupled_ball"))
+    height = reference(extracted / "resources/smooth_ball.fmu", "ball.r[3]")
+    heights = []
+    for _ in range(steps):
+        assert execution.step()
+        heights += observer.last_real_values(ball, [height])
+    assert abs(execution.status().current_time - steps * STEP * 1e9) < 1
+    latency = reference(extracted / "resources/coupled_ball.fmu", "ball.latency")
+    return heights, observer.last_integer_values(contact, [latency])[0]
+
+
+def in_ecos(path, steps):
+    # ecos is linked with a library that another package brings.
+    ctypes.CDLL(f"{sys.prefix}/lib/libtbb.so.12", mode=ctypes.RTLD_GLOBAL)
+    from ecospy import EcosSimulation
+
+    heights = []
+    with EcosSimulation(step_size=STEP, ssp_path=str(path)) as simulation:
+        simulation.init()
+        for _ in range(steps):
+            simulation.step()
+            heights.append(simulation.get_real("smooth_ball::ball.r[3]"))
+        return heights, simulation.get_integer("coupled_ball::ball.latency")
+
+
+@pytest.mark.parametrize("master", [in_fmpy, in_libcosim, in_ecos])
+def test_coupled_ball_bounces(folder, master):
+    path, _ = ssp(folder, f"{master.__name__}.ssp", "--with", "smooth_ball.fmu")
+    heights, latency = master(path, 5000)
+    times = STEP * np.arange(1, 5001)
     assert len(heights) == 5000
     impacts = exact.ball_impacts(21)[0]
     # As in docs/coupling.md: an impulse is delivered over up to three steps, the last bounces are shorter than that.
@@ -130,7 +192,7 @@ def test_coupled_ball_bounces(folder):
     settled &= ~np.any([(impact <= times) & (times < impact + 3e-3) for impact in impacts], axis=0)
     assert settled.sum() > 4000
     assert np.abs(heights - exact.ball_height(times) + 0.801)[settled].max() < 1e-8
-    assert result["coupled_ball.ball.latency"][-1] == 1
+    assert latency == 1
 
 
 def test_connections_that_are_asked_for(folder):
@@ -156,7 +218,7 @@ def test_different_units_are_not_connected(folder):
 
 def test_outputs_of_the_same_name_are_not_connected(folder):
     """Two components of one FMU: which of their positions is meant is for the user to say."""
-    path, ssd = ssp(folder, "two.ssp", "--with", "smooth_ball.fmu", "--with", "smooth_ball.fmu")
+    path, ssd = ssp(folder, "two.ssp", "--open", "--with", "smooth_ball.fmu", "--with", "smooth_ball.fmu")
     assert [component.name for component in ssd.system.elements] == ["coupled_ball", "smooth_ball", "smooth_ball_2"]
     assert inner(ssd) == {
         ("coupled_ball", "ball.f[3]", "smooth_ball", "ball.f[3]"),
@@ -180,7 +242,7 @@ def test_systems_of_models_are_valid(folder, model):
 
 def test_system_of_an_owned_model_runs(folder):
     path = folder / "bouncing_ball.ssp"
-    contact_fmu("ssp", ROOT / "models/bouncing_ball/model.toml", "-o", path)
+    contact_fmu("ssp", ROOT / "models/bouncing_ball/model.toml", "--open", "-o", path)
     result = simulate_ssp(str(path), stop_time=0.995, step_size=1e-2)
     times = 1e-2 * np.arange(1, 101)
     assert np.abs(result["bouncing_ball.ball.r[3]"] - 0.2 - exact.ball_height(times)).max() < 1e-12

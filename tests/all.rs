@@ -1,0 +1,66 @@
+//! All tests of the builder and the engine in one program, which compiles in a fraction of the time that one for each
+//! file takes: `cargo test --release --test all stacks::` runs those of a file. Tests that count allocations are programs
+//! of their own.
+
+mod bodies;
+mod common;
+mod compliance_report;
+mod cone;
+mod contact_equations;
+mod coupling_report;
+mod plot;
+mod slider_crank_equations;
+mod smooth_side;
+mod support;
+mod wheel_equations;
+mod wheel_report;
+
+mod ball_pit;
+mod box_drop;
+mod boxes;
+mod command_line;
+mod complementarity;
+mod compliance_docs;
+mod cone_solvers;
+mod continuous;
+mod corner_cases;
+mod coupling_docs;
+mod derivatives;
+mod description;
+mod dominoes;
+mod energy_balance;
+mod exports;
+mod facets;
+mod faults;
+mod friction_laws;
+mod group_files;
+mod groups;
+mod joint_friction;
+mod joints;
+mod laws;
+mod linkages;
+mod master;
+mod mixed_laws;
+mod model_file;
+mod moving_surfaces;
+mod package;
+mod physics;
+mod platform_libraries;
+mod report;
+mod rest;
+mod rigid_bodies;
+mod rounds;
+mod rover;
+mod same_digits;
+mod schemes;
+mod shape_files;
+mod slider_crank;
+mod solids;
+mod solve_command;
+mod stacks;
+mod subsystems;
+mod supply_chain;
+mod tunnelling;
+mod warm_start;
+mod wheel;
+mod wheel_paper;

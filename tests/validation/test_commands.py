@@ -1,0 +1,136 @@
+"""Commands that pages name in their text, and those that take long: each has a test.
+
+Most run with CONTACT_FMU_LONG=1 only, since they compile the project in other ways, install peers or measure.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from machine_pages import LONG
+from test_readme import blocks, run_shell
+
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("models/*/README.md"))]
+# Tools from outside that the commands need, each compiled once.
+TOOLS = ROOT / "target/tools"
+
+# Names of tools and of commands, not commands.
+NAMES = {"cargo fuzz", "cargo-web", "cargo-zigbuild"}
+# Commands that another test runs as they are: where, and how they are called there.
+RUN_ELSEWHERE = {
+    "CONTACT_FMU_LONG=1 scripts/test": (".ci/run", "scripts/test"),
+    "scripts/sweep.py": ("tests/validation/test_sweep.py", "scripts/sweep.py"),
+    "cargo test --release -p robustness --test memory": ("scripts/test", "cargo test --workspace --release"),
+    "cargo test --release -p fmu-template --test instances": ("scripts/test", "cargo test --workspace --release"),
+    "python models/jansen_walker/walker.py slow": ("tests/validation/test_jansen_walker.py", "TURN_OF_THE_THESIS"),
+}
+FEW_CASES = {
+    "cargo run --release -p robustness -- long-run 100000000",
+    "cargo run --release -p robustness -- instances 10000",
+    "cargo run --release -p robustness -- restores 100000",
+    "valgrind --leak-check=full target/release/robustness run calls 1000 --limit 600",
+}
+# What is run of a command, where it is not the command itself.
+RUN_LONG = {
+    "benches/large_model": None,
+    "benches/peers/ball_pit": None,
+    "benches/peers/siconos/models": None,
+    "benches/peers/siconos/run": "benches/peers/siconos/run --rounds 1 --seconds 0.01",
+    "cargo bench --bench do_step": None,
+    "cargo deny --offline --workspace check licenses bans sources": None,
+    # The advisories of `cargo deny --workspace check` come from the network.
+    "cargo deny --workspace check": "cargo deny --offline --workspace check licenses bans sources",
+    "cargo install --locked --path .": "cargo install --locked --path . --root target/tools",
+    "cargo install cargo-fuzz": "cargo fuzz --version",
+    "cargo run --release --example compliance_figures": None,
+    "cargo run --release --example coupling_figures": None,
+    "cargo run --release --example wheel_report": None,
+    "cargo run -- build": "cargo run -- build models/bouncing_ball/model.toml -o target/tmp/debug.fmu",
+    "cargo test -p robustness --test trajectories": None,
+    "scripts/all-platforms linux64 win64": None,
+}
+long_only = pytest.mark.skipif(not LONG, reason="takes minutes: CONTACT_FMU_LONG=1")
+
+
+def commands_in_text():
+    """Command to the pages that name it."""
+    pattern = re.compile(r"`((?:[A-Z_]+=\S+ )*(?:cargo|scripts/|benches/|valgrind |python |pytest )[^`]*)`")
+    found = {}
+    for page in PAGES:
+        for command in pattern.findall(re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)):
+            found.setdefault(command, []).append(str(page.relative_to(ROOT)))
+    return found
+
+
+def test_every_command_in_text_is_run():
+    known = NAMES | RUN_ELSEWHERE.keys() | FEW_CASES | RUN_LONG.keys()
+    found = {command for command in commands_in_text() if not (ROOT / command).suffix in (".rs", ".toml")}
+    assert found == known
+    for command, (where, call) in RUN_ELSEWHERE.items():
+        assert call in (ROOT / where).read_text(), command
+
+
+@pytest.mark.parametrize("command", sorted(FEW_CASES))
+def test_command_with_few_cases(command):
+    command = re.sub(r"\b\d{4,}\b", "2", command)
+    if command.startswith("valgrind") and not shutil.which("valgrind"):
+        pytest.skip("valgrind is not installed")
+    run_shell(command.replace("cargo run --release -p robustness --", "target/release/robustness"), ROOT)
+
+
+def run(script):
+    """In the top folder, as a reader would, with what the tests have installed on the path."""
+    # What the test command sets for its own crates is not for others.
+    ours = ("CARGO_", "RUST", "CONTACT_FMU_LONG", "BINDGEN_", "LIBCLANG_")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(ours) or name == "CARGO_HOME"}
+    environment |= {name: os.environ[name] for name in ("RUSTUP_HOME", "RUSTUP_TOOLCHAIN") if name in os.environ}
+    environment["PATH"] = f"{TOOLS / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    subprocess.run(["bash", "-eu", "-c", script], check=True, cwd=ROOT, env=environment)
+
+
+def install(tool):
+    if not (TOOLS / "bin" / tool).exists():
+        run(f"cargo install --quiet --locked --root {TOOLS} --target-dir target/tools/target {tool}")
+
+
+@long_only
+@pytest.mark.xdist_group("long commands")
+@pytest.mark.parametrize("command", sorted(RUN_LONG))
+def test_command(command):
+    script = RUN_LONG[command] or command
+    for tool in ("cargo-deny", "cargo-fuzz"):
+        if script.startswith(tool.replace("-", " ")):
+            install(tool)
+    (ROOT / "target/tmp").mkdir(parents=True, exist_ok=True)
+    before = changes()
+    run(script)
+    assert changes() == before, "the command draws the figures and writes the tables that are there"
+
+
+def changes():
+    """What differs from the last commit; nothing is known where there is none."""
+    return subprocess.run(["git", "diff", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout
+
+
+@long_only
+@pytest.mark.xdist_group("long commands")
+def test_sanitizers():
+    """The block of the page: a fuzzing target for seconds, the tests of threads as they are."""
+    (sanitizers,) = [script for script in blocks("docs/robustness.md", "sh") if "cargo fuzz" in script]
+    install("cargo-fuzz")
+    assert "-max_total_time=600" in sanitizers
+    run(sanitizers.replace("-max_total_time=600", "-max_total_time=20"))
+
+
+@long_only
+@pytest.mark.xdist_group("long commands")
+def test_libraries_for_all_platforms():
+    for script in blocks("docs/platforms.md", "sh"):
+        run(script)
+    # The builder as the other tests know it.
+    run("cargo build --release --locked")
