@@ -161,6 +161,12 @@ pub fn length<S: Scalar>(vector: &Vector3<S>) -> S {
     vector.dot(vector).sqrt()
 }
 
+/// Largest component without sign.
+#[inline]
+pub fn largest<S: Scalar>(vector: &Vector3<S>) -> f64 {
+    vector.iter().fold(0.0, |largest, component| component.value().abs().max(largest))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

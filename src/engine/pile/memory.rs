@@ -3,7 +3,7 @@
 use super::group::Pile;
 use super::near::Near;
 use crate::engine::scalar::Scalar;
-use crate::engine::scheme::record_mode;
+use crate::engine::scheme::acceptance::record_mode;
 use crate::engine::state::{ContactMode, GroupPoint, State};
 use crate::engine::system::System;
 use nalgebra::Vector3;

@@ -7,11 +7,12 @@
 //! stable for any stiffness, and keeps the energy that the law keeps. Intervals are cut where a contact touches first,
 //! so that its impact speed is exact.
 
-use super::{IslandStep, Rebound, largest, linked, record_impulse, record_work, time_of_impact};
+use super::acceptance::{record_impulse, record_work};
+use super::{IslandStep, Rebound, linked, time_of_impact};
 use crate::engine::contact::{Impulse, Touch, local_frame, near};
 use crate::engine::law::continuous::anchor::{Anchor, Pull};
 use crate::engine::law::continuous::{Approach, Compliance, ContinuousLaw, Impact};
-use crate::engine::scalar::{Scalar, length};
+use crate::engine::scalar::{Scalar, largest, length};
 use crate::engine::solver::Solvable;
 use crate::engine::state::{Compression, ContactMode, State};
 use crate::engine::system::{Response, System};

@@ -10,12 +10,10 @@
 //! are springs and joints, with one Newton step for these.
 //! Impacts are captured as in [`super::moreau_jean`].
 
+use super::acceptance::{record_impulse, record_mode_of, record_work};
 use super::flight::{Flight, Turning};
 use super::settling::{self, SettlingScratch};
-use super::{
-    IslandStep, Rebound, balance, friction, joint_friction, linked, record_impulse, record_mode_of,
-    record_work,
-};
+use super::{IslandStep, Rebound, balance, friction, joint_friction, linked};
 use crate::engine::contact::{Bodies, Impulse, Jacobian, Touch, assemble, near, pose, scales};
 use crate::engine::elementary::hypot;
 use crate::engine::geometry::{Pose, Proximity};

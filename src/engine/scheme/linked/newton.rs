@@ -1,9 +1,10 @@
 //! Schemes whose forces act midway or at the end: Newton steps with the same matrix, in other [`Weights`].
 
-use super::super::{IslandStep, Weights, end_point, largest};
+use super::super::{IslandStep, Weights, end_point};
 use super::placement::fill_placement;
 use super::{SWEEPS, demand, linkage_of, moment, see_ends, stiffening, write_joints};
 use crate::engine::linkage::{Configuration, Linkage, Scratch, Springs, Stiffening, spring_apart};
+use crate::engine::scalar::largest;
 use crate::engine::solver::Solvable;
 use crate::engine::step::Workspace;
 use nalgebra::Vector3;

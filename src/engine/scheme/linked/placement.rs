@@ -1,11 +1,11 @@
 //! Joints at position level: their errors are taken out by displacements that move no velocity.
 
-use super::super::{IslandStep, correction, largest};
+use super::super::{IslandStep, correction};
 use super::contact::{push_touch, seen_at};
 use super::{demand, linkage_of, moment};
 use crate::engine::contact::Touch;
 use crate::engine::linkage::{Configuration, JointPlace, Linkage, Scratch};
-use crate::engine::scalar::Scalar;
+use crate::engine::scalar::{Scalar, largest};
 use crate::engine::solver::Solvable;
 use crate::engine::step::Workspace;
 use nalgebra::Vector3;

@@ -1,0 +1,190 @@
+//! How slow is at rest, and how near is touching: what an interval cannot resolve.
+
+use super::IslandStep;
+use crate::engine::contact::{Carrier, Touch};
+use crate::engine::geometry::NodeShape;
+use crate::engine::law::newton_impact;
+use crate::engine::law::newton_impact::Bounce;
+use crate::engine::scalar::{largest, length};
+use crate::engine::solver::Solvable;
+use nalgebra::Vector3;
+
+impl<S: Solvable> IslandStep<'_, S> {
+    /// Acceleration of a node without contact, relative to the surface beside it.
+    pub(super) fn relative_acceleration(&self, touch: &Touch<S>) -> Vector3<S> {
+        let acceleration = self.workspace.acceleration[touch.node];
+        match &touch.carrier {
+            None => acceleration,
+            Some(carrier) => acceleration - self.carrier_acceleration(carrier),
+        }
+    }
+
+    fn carrier_acceleration(&self, carrier: &Carrier<S>) -> Vector3<S> {
+        let Some(rotation) = carrier.rotation else { return self.workspace.acceleration[carrier.node] };
+        let spin = self.state.rotations[rotation].angular_velocity;
+        let mut acceleration =
+            self.workspace.acceleration[carrier.node] + spin.cross(&spin.cross(&carrier.arm));
+        if let Some(coupling) = self.system.nodes[carrier.node].coupling {
+            acceleration += self.state.couplings[coupling].acceleration.angular.cross(&carrier.arm);
+        }
+        acceleration
+    }
+
+    /// Speed of bounces that are too short to be resolved.
+    // What concerns surfaces that move is not inlined: steps of point masses on fixed ones stay short.
+    #[inline]
+    pub(super) fn unresolved_speed(&self, touch: &Touch<S>) -> f64 {
+        match &touch.carrier {
+            None => {
+                let acceleration = &self.workspace.acceleration[touch.node];
+                self.unresolved(touch, -touch.normal.dot(acceleration).value(), largest(acceleration), 0.0)
+            }
+            Some(carrier) => self.unresolved_on(touch, carrier),
+        }
+    }
+
+    #[inline(never)]
+    fn unresolved_on(&self, touch: &Touch<S>, carrier: &Carrier<S>) -> f64 {
+        let acceleration = self.relative_acceleration(touch);
+        let mut pressing = -touch.normal.dot(&acceleration).value();
+        let mut whole = largest(&acceleration);
+        // Bodies that fall together press each other as soon as something holds one of them up.
+        if self.state.parameters.mass[carrier.node].value().is_finite() {
+            for node in [touch.node, carrier.node] {
+                let acceleration = &self.workspace.acceleration[node];
+                pressing = pressing.max(touch.normal.dot(acceleration).value().abs());
+                whole = whole.max(largest(acceleration));
+            }
+        }
+        self.unresolved(touch, pressing, whole, largest(&carrier.velocity(self.state)))
+    }
+
+    #[inline(always)]
+    fn unresolved(&self, touch: &Touch<S>, pressing: f64, acceleration: f64, surface_speed: f64) -> f64 {
+        let speed = largest(&self.state.nodes[touch.node].velocity) + surface_speed;
+        let restitution = self.state.parameters.restitution[touch.contact].value();
+        let node = Bounce { pressing, acceleration, speed };
+        newton_impact::resting_speed(restitution, node, self.length, self.crowded)
+    }
+
+    /// Whether a contact closes too fast to rest.
+    #[inline]
+    pub(super) fn closes(&self, touch: &Touch<S>) -> bool {
+        let speed = -touch.normal_velocity.value();
+        speed > 0.0 && speed > self.resting_speed(touch)
+    }
+
+    /// Whether a contact opens too fast to rest.
+    #[inline]
+    pub(super) fn leaves(&self, touch: &Touch<S>) -> bool {
+        self.leaves_with(touch, touch.normal_velocity.value())
+    }
+
+    /// The same where its normal velocity is another one.
+    // Most contacts rest with no speed at all, and need not know how much is little.
+    #[inline]
+    pub(super) fn leaves_with(&self, touch: &Touch<S>, normal_velocity: f64) -> bool {
+        normal_velocity > 0.0 && normal_velocity > self.resting_speed(touch)
+    }
+
+    /// Speed below which a contact counts as resting.
+    #[inline]
+    pub(super) fn resting_speed(&self, touch: &Touch<S>) -> f64 {
+        let mut speed = self.unresolved_speed(touch);
+        if touch.rotation.is_some() || touch.carrier.is_some() {
+            speed += self.turning_speed(touch);
+        }
+        if !touch.flat && touch.held {
+            speed += self.bending_speed(touch);
+        }
+        if self.system.contacts[touch.contact].normal_stiffness.is_finite() {
+            speed += self.yielding_speed(touch);
+        }
+        speed
+    }
+
+    /// Normal velocity that turning makes of none within a step.
+    #[inline(never)]
+    pub(super) fn turning_speed(&self, touch: &Touch<S>) -> f64 {
+        let spin_of = |rotation: usize| length(&self.state.rotations[rotation].angular_velocity).value();
+        let arm = length(&touch.arm).value();
+        let rolling = match (touch.rotation, &self.system.nodes[touch.node].shape) {
+            // A point of a body has the velocity that was foreseen, but for what contact has changed on the way.
+            (Some(rotation), shape) if shape.has_points() => {
+                let spin = spin_of(rotation);
+                let acceleration =
+                    length(&self.workspace.acceleration[touch.node]).value() + spin * spin * arm;
+                self.length * self.length * spin * acceleration
+            }
+            // A shape that rolls ends a step with the normal velocity that its turning arm has made.
+            (Some(rotation), NodeShape::Disc { .. } | NodeShape::Cylinder(_)) => {
+                self.length * spin_of(rotation).powi(2) * arm
+            }
+            _ => 0.0,
+        };
+        let tilting = match &touch.carrier {
+            // So does a surface that turns, under what rests or slides on it.
+            Some(carrier) if touch.held => {
+                let spin = carrier.rotation.map_or(0.0, spin_of);
+                let sliding = length(&touch.velocity(self.state)).value();
+                self.length * spin * (spin * length(&carrier.arm).value() + 2.0 * sliding)
+            }
+            _ => 0.0,
+        };
+        rolling + tilting
+    }
+
+    /// Normal velocity that is left where a node follows a surface that is not flat.
+    #[inline(never)]
+    pub(super) fn bending_speed(&self, touch: &Touch<S>) -> f64 {
+        let along = length(&(touch.velocity(self.state) - touch.normal * touch.normal_velocity)).value();
+        let bend = self.system.bend(touch.sides());
+        self.length * self.length * bend * bend * along * along * along
+    }
+
+    /// Speed with which a compliant contact bends within one step under the load that it takes.
+    #[inline(never)]
+    fn yielding_speed(&self, touch: &Touch<S>) -> f64 {
+        let mass = self.state.parameters.mass[touch.node].value();
+        if !mass.is_finite() {
+            return 0.0;
+        }
+        let load = touch.normal.dot(&self.relative_acceleration(touch)).value() * mass;
+        let stiffness = self.system.contacts[touch.contact].normal_stiffness;
+        (-load).max(0.0) / (stiffness * self.length)
+    }
+
+    /// Sliding speed that a node held on a turning surface has at the end of a substep: the surface has not turned
+    /// quite as was foreseen.
+    #[inline]
+    pub(super) fn held_speed(&self, touch: &Touch<S>) -> f64 {
+        touch.carrier.map_or(0.0, |carrier| self.held_speed_on(touch, &carrier))
+    }
+
+    #[inline(never)]
+    fn held_speed_on(&self, touch: &Touch<S>, carrier: &Carrier<S>) -> f64 {
+        let Some(rotation) = carrier.rotation else { return 0.0 };
+        let spin = length(&self.state.rotations[rotation].angular_velocity);
+        let acceleration = self.relative_acceleration(touch);
+        (length(&acceleration) * spin).value() * self.length * self.length
+    }
+
+    /// Distance below which shapes count as touching: round-off of the positions.
+    #[inline]
+    pub(super) fn touching_distance(&self, touch: &Touch<S>) -> f64 {
+        let mut size = largest(&self.state.nodes[touch.node].position);
+        if let Some(carrier) = &touch.carrier {
+            size += largest(&self.state.nodes[carrier.node].position) + largest(&carrier.arm);
+        }
+        1e-12 * (1.0 + size)
+    }
+
+    /// Distance that a body falls within a step: in a pile, what is nearer rests. Otherwise contacts would open and close
+    /// in turn, by the error of the step.
+    #[inline(never)]
+    pub(super) fn settling_distance(&self, touch: &Touch<S>) -> f64 {
+        let carrier =
+            touch.carrier.map_or(0.0, |carrier| largest(&self.workspace.acceleration[carrier.node]));
+        self.length * self.length * largest(&self.workspace.acceleration[touch.node]).max(carrier)
+    }
+}
