@@ -12,7 +12,7 @@ use contact_fmu::engine::{
     JointKind, JointState, Kinetic, Latency, Members, Motion, Motor, Node, NodeShape, NodeState, Orientation,
     Parameters, Past, Profile, Quality, RotationState, Scalar, Scheme, Settings, Solid, SolverChoice,
     SolverSettings, Spring, State, StepRecord, Surface, SurfaceShape, System, Ties, Trend, Workspace,
-    advance,
+    advance, mechanical_energy,
 };
 use nalgebra::{Rotation3, Vector3};
 
@@ -500,6 +500,26 @@ impl Simulation {
     pub fn coupling(&mut self, node: usize) -> &mut CouplingState<f64> {
         let coupling = self.system.nodes[node].coupling.expect("a body that a master moves");
         &mut self.state.couplings[coupling]
+    }
+
+    /// Lets one body turn and fly along x into another: it hits, momentum and angular momentum are kept, and contact adds
+    /// no energy.
+    pub fn collide(&mut self, [one, other]: [usize; 2], turn: [f64; 3]) {
+        self.state.nodes[one].velocity = Vector3::new(2.0, 0.0, 0.0);
+        self.rotation(one).orientation = Orientation::from_turn(&Vector3::from(turn));
+        self.rotation(one).angular_velocity = Vector3::new(0.5, 1.0, 0.0);
+        let (momentum, angular) = self.momenta();
+        let mut energy = mechanical_energy(&self.system, &self.state);
+        for _ in 0..500 {
+            self.advance(1e-3);
+            let now = mechanical_energy(&self.system, &self.state);
+            assert!(now <= energy + 1e-9, "{:e}", now - energy);
+            energy = now;
+        }
+        let after = self.momenta();
+        assert!(self.state.nodes[other].velocity[0] > 0.1, "it was hit");
+        assert!((after.0 - momentum).norm() < 1e-13);
+        assert!((after.1 - angular).norm() < 1e-9, "{:e}", (after.1 - angular).norm());
     }
 
     /// Momentum of all bodies, and angular momentum about the origin.

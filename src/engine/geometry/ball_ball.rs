@@ -20,33 +20,12 @@ pub fn proximity<S: Scalar>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::poses::{self, shape_pair};
+    use super::super::poses::{self, shape_pair, tests_of_every_pair};
     use super::*;
 
     shape_pair!(Ball, Ball, proximity);
 
-    #[test]
-    fn it_is_the_signed_distance() {
-        poses::signed_distance::<Both>(10_000);
-    }
-
-    #[test]
-    fn it_moves_with_the_touching_points() {
-        poses::rates::<Both>(1000);
-    }
-
-    #[test]
-    fn no_length_is_built_in() {
-        poses::scales(300, |pair: &Both, scale| Both {
-            first: Ball { radius: pair.first.radius * scale },
-            second: Ball { radius: pair.second.radius * scale },
-        });
-    }
-
-    #[test]
-    fn features_are_consistent() {
-        poses::consistency::<Both>(1000, 0.0);
-    }
+    tests_of_every_pair!(0.0);
 
     #[test]
     fn centres_that_coincide() {

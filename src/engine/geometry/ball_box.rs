@@ -1,7 +1,7 @@
 //! Ball against box: with the centre `c` in the frame of the box, and `d = c - clamp(c, -h, h)`, `gap = |d| - R` where
 //! the centre is outside, else `max(|c_i| - h_i) - R`. One feature: the gap is smooth over faces, edges and corners.
 
-use super::solids::{Ball, CLOSE, Cuboid, seen_from};
+use super::solids::{Ball, CLOSE, Cuboid, ball_near};
 use super::{Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
 use nalgebra::Vector3;
@@ -13,10 +13,7 @@ pub fn proximity<S: Scalar>(
     second: &Cuboid,
     second_pose: &Pose<S>,
 ) -> Proximity<S> {
-    let center = seen_from(second_pose, &first_pose.position);
-    let (distance, normal) = distance(second, &center);
-    let normal = second_pose.orientation.to_world(&normal);
-    Proximity { gap: distance - S::from(first.radius), normal, arm: normal * S::from(-first.radius) }
+    ball_near(first, first_pose, second_pose, |center| distance(second, center))
 }
 
 /// Signed distance of a point from a box, and the unit vector away from it, in the frame of the box.
@@ -40,33 +37,12 @@ pub(super) fn distance<S: Scalar>(cuboid: &Cuboid, point: &Vector3<S>) -> (S, Ve
 
 #[cfg(test)]
 mod tests {
-    use super::super::poses::{self, shape_pair};
+    use super::super::poses::{self, shape_pair, tests_of_every_pair};
     use super::*;
 
     shape_pair!(Ball, Cuboid, proximity);
 
-    #[test]
-    fn it_is_the_signed_distance() {
-        poses::signed_distance::<Both>(10_000);
-    }
-
-    #[test]
-    fn it_moves_with_the_touching_points() {
-        poses::rates::<Both>(1000);
-    }
-
-    #[test]
-    fn no_length_is_built_in() {
-        poses::scales(300, |pair: &Both, scale| Both {
-            first: Ball { radius: pair.first.radius * scale },
-            second: Cuboid { half: pair.second.half * scale },
-        });
-    }
-
-    #[test]
-    fn features_are_consistent() {
-        poses::consistency::<Both>(1000, 0.0);
-    }
+    tests_of_every_pair!(0.0);
 
     #[test]
     fn centres_on_faces_edges_corners_and_in_the_middle() {

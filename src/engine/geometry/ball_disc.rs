@@ -2,7 +2,7 @@
 //! `gap = sqrt(x^2 + max(p - R2, 0)^2) - R1`. The disc has two sides and no thickness.
 
 use super::disc_plane::any_across;
-use super::solids::{Ball, CLOSE, Disc, direction, seen_from};
+use super::solids::{Ball, CLOSE, Disc, ball_near, direction};
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
 use nalgebra::Vector3;
@@ -14,10 +14,7 @@ pub fn proximity<S: Scalar>(
     second: &Disc,
     second_pose: &Pose<S>,
 ) -> Proximity<S> {
-    let center = seen_from(second_pose, &first_pose.position);
-    let (distance, normal) = distance(second, &center);
-    let normal = second_pose.orientation.to_world(&normal);
-    Proximity { gap: distance - S::from(first.radius), normal, arm: normal * S::from(-first.radius) }
+    ball_near(first, first_pose, second_pose, |center| distance(second, center))
 }
 
 /// Distance of a point from a disc, and the unit vector away from it, in the frame of the disc.
@@ -40,33 +37,12 @@ fn distance<S: Scalar>(disc: &Disc, point: &Vector3<S>) -> (S, Vector3<S>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::poses::{self, shape_pair};
+    use super::super::poses::{self, shape_pair, tests_of_every_pair};
     use super::*;
 
     shape_pair!(Ball, Disc, proximity);
 
-    #[test]
-    fn it_is_the_signed_distance() {
-        poses::signed_distance::<Both>(10_000);
-    }
-
-    #[test]
-    fn it_moves_with_the_touching_points() {
-        poses::rates::<Both>(1000);
-    }
-
-    #[test]
-    fn no_length_is_built_in() {
-        poses::scales(300, |pair: &Both, scale| Both {
-            first: Ball { radius: pair.first.radius * scale },
-            second: Disc { radius: pair.second.radius * scale, ..pair.second },
-        });
-    }
-
-    #[test]
-    fn features_are_consistent() {
-        poses::consistency::<Both>(1000, 0.0);
-    }
+    tests_of_every_pair!(0.0);
 
     #[test]
     fn centres_in_the_disc_and_on_its_rim() {

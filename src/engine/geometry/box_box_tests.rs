@@ -1,5 +1,5 @@
 use super::super::box_parts::AROUND;
-use super::super::poses::{self, shape_pair};
+use super::super::poses::{self, shape_pair, tests_of_every_pair};
 use super::super::support::Numbers;
 use super::*;
 use crate::engine::elementary::{cos, power, sin};
@@ -16,28 +16,7 @@ fn features_have_numbers_of_their_own() {
     }
 }
 
-#[test]
-fn it_is_the_signed_distance() {
-    poses::signed_distance::<Both>(10_000);
-}
-
-#[test]
-fn it_moves_with_the_touching_points() {
-    poses::rates::<Both>(1000);
-}
-
-#[test]
-fn no_length_is_built_in() {
-    poses::scales(300, |pair: &Both, scale| Both {
-        first: Cuboid { half: pair.first.half * scale },
-        second: Cuboid { half: pair.second.half * scale },
-    });
-}
-
-#[test]
-fn features_are_consistent() {
-    poses::consistency::<Both>(1000, 1.2 * SLIVER);
-}
+tests_of_every_pair!(1.2 * SLIVER);
 
 /// The depth is the distance of the origin from the hull of all differences of corners: the planes through any
 /// three of them that have the others on one side are tried.

@@ -191,35 +191,14 @@ impl Axes {
 
 #[cfg(test)]
 mod tests {
-    use super::super::poses::{self, shape_pair};
+    use super::super::poses::{self, shape_pair, tests_of_every_pair};
     use super::super::support::Numbers;
     use super::*;
     use crate::engine::rotation::Orientation;
 
     shape_pair!(Capsule, Capsule, nearest);
 
-    #[test]
-    fn it_is_the_signed_distance() {
-        poses::signed_distance::<Both>(10_000);
-    }
-
-    #[test]
-    fn it_moves_with_the_touching_points() {
-        poses::rates::<Both>(1000);
-    }
-
-    #[test]
-    fn no_length_is_built_in() {
-        poses::scales(300, |pair: &Both, scale| Both {
-            first: Capsule { half_axis: pair.first.half_axis * scale, radius: pair.first.radius * scale },
-            second: Capsule { half_axis: pair.second.half_axis * scale, radius: pair.second.radius * scale },
-        });
-    }
-
-    #[test]
-    fn features_are_consistent() {
-        poses::consistency::<Both>(1000, 2.0 * SHALLOW);
-    }
+    tests_of_every_pair!(2.0 * SHALLOW);
 
     #[test]
     fn parallel_capsules_touch_at_the_ends_of_their_common_length() {

@@ -14,10 +14,7 @@ fn holds<A: HasParts, B: HasParts>() {
     poses::signed_distance::<Both<A, B>>(10_000);
     poses::rates::<Both<A, B>>(1000);
     poses::consistency::<Both<A, B>>(500, 2.0 * SLIVER);
-    poses::scales(200, |pair: &Both<A, B>, scale| Both {
-        first: pair.first.scaled(scale),
-        second: pair.second.scaled(scale),
-    });
+    poses::scales::<Both<A, B>>(200);
 }
 
 #[test]

@@ -95,20 +95,19 @@ impl Solid for Hull {
         let corners = self.corners.iter().map(mirror).collect();
         Hull::new(corners, self.triangles.iter().map(|&[a, b, c]| [a, c, b]).collect())
     }
+    fn scaled(&self, scale: f64) -> Hull {
+        Hull::scaled(self, scale)
+    }
 }
 
 /// A solid that has parts.
 pub trait HasParts: Solid + Clone {
     fn parts(&self) -> Faceted<'_>;
-    fn scaled(&self, scale: f64) -> Self;
 }
 
 impl HasParts for Ball {
     fn parts(&self) -> Faceted<'_> {
         Faceted::Ball(*self)
-    }
-    fn scaled(&self, scale: f64) -> Ball {
-        Ball { radius: self.radius * scale }
     }
 }
 
@@ -116,17 +115,11 @@ impl HasParts for Capsule {
     fn parts(&self) -> Faceted<'_> {
         Faceted::Capsule(*self)
     }
-    fn scaled(&self, scale: f64) -> Capsule {
-        Capsule { half_axis: self.half_axis * scale, radius: self.radius * scale }
-    }
 }
 
 impl HasParts for Cuboid {
     fn parts(&self) -> Faceted<'_> {
         Faceted::Box(*self)
-    }
-    fn scaled(&self, scale: f64) -> Cuboid {
-        Cuboid { half: self.half * scale }
     }
 }
 
@@ -134,31 +127,21 @@ impl HasParts for Hull {
     fn parts(&self) -> Faceted<'_> {
         Faceted::Polyhedron(&self.polyhedron)
     }
-    fn scaled(&self, scale: f64) -> Hull {
-        Hull::scaled(self, scale)
-    }
 }
 
 /// A cylinder or a disc.
 pub trait IsRound: Solid + Copy {
     fn round(&self) -> Round;
-    fn scaled(&self, scale: f64) -> Self;
 }
 
 impl IsRound for Cylinder {
     fn round(&self) -> Round {
         Round::from(*self)
     }
-    fn scaled(&self, scale: f64) -> Cylinder {
-        Cylinder { half_axis: self.half_axis * scale, radius: self.radius * scale }
-    }
 }
 
 impl IsRound for Disc {
     fn round(&self) -> Round {
         Round::from(*self)
-    }
-    fn scaled(&self, scale: f64) -> Disc {
-        Disc { radius: self.radius * scale, ..*self }
     }
 }

@@ -134,6 +134,33 @@ macro_rules! shape_pair {
 }
 pub(super) use shape_pair;
 
+/// The tests of every pair of one kind, `Both`; features nearer to each other than `apart` need not be told from one
+/// another.
+macro_rules! tests_of_every_pair {
+    ($apart:expr) => {
+        #[test]
+        fn it_is_the_signed_distance() {
+            poses::signed_distance::<Both>(10_000);
+        }
+
+        #[test]
+        fn it_moves_with_the_touching_points() {
+            poses::rates::<Both>(1000);
+        }
+
+        #[test]
+        fn no_length_is_built_in() {
+            poses::scales::<Both>(300);
+        }
+
+        #[test]
+        fn features_are_consistent() {
+            poses::consistency::<Both>(1000, $apart);
+        }
+    };
+}
+pub(super) use tests_of_every_pair;
+
 /// Half edges of two equal boxes, where the first is from the second so that parts coincide or just do not, and their gaps.
 pub const EQUAL_BOXES: Vector3<f64> = Vector3::new(0.5, 0.75, 1.0);
 pub const COINCIDING: [([f64; 3], f64); 10] = [
@@ -373,7 +400,7 @@ pub fn consistency_at<P: Pair>(
 }
 
 /// Features of solids `scale` times as large, far and near, are the same at that scale: no length is built in.
-pub fn scales<P: Pair>(count: usize, scaled: impl Fn(&P, f64) -> P) {
+pub fn scales<P: Pair>(count: usize) {
     let mut numbers = Numbers::new();
     for _ in 0..count {
         let (pair, first, second) = random::<P>(&mut numbers);
@@ -381,7 +408,8 @@ pub fn scales<P: Pair>(count: usize, scaled: impl Fn(&P, f64) -> P) {
         // Powers of two scale without rounding.
         for scale in [2_f64.powi(-20), 2_f64.powi(20)] {
             let at_scale = |pose: &Pose<f64>| Pose { position: pose.position * scale, ..*pose };
-            let other = found(&scaled(&pair, scale), &at_scale(&first), &at_scale(&second), 0.3 * scale);
+            let scaled = P::new(pair.first().scaled(scale), pair.second().scaled(scale));
+            let other = found(&scaled, &at_scale(&first), &at_scale(&second), 0.3 * scale);
             assert_eq!(other.len(), list.len());
             for ((feature, near), (other_feature, other)) in list.iter().zip(&other) {
                 assert_eq!(feature, other_feature);

@@ -17,20 +17,14 @@ fn holds<A: IsRound, B: HasParts>() {
     poses::signed_distance::<OnFaces<A, B>>(10_000);
     poses::rates::<OnFaces<A, B>>(1000);
     poses::consistency::<OnFaces<A, B>>(500, 2.0 * SLIVER);
-    poses::scales(200, |pair: &OnFaces<A, B>, scale| OnFaces {
-        first: pair.first.scaled(scale),
-        second: pair.second.scaled(scale),
-    });
+    poses::scales::<OnFaces<A, B>>(200);
 }
 
 fn hold<A: IsRound, B: IsRound>() {
     poses::signed_distance::<BothRound<A, B>>(10_000);
     poses::rates::<BothRound<A, B>>(1000);
     poses::consistency::<BothRound<A, B>>(500, 2.0 * SLIVER);
-    poses::scales(200, |pair: &BothRound<A, B>, scale| BothRound {
-        first: pair.first.scaled(scale),
-        second: pair.second.scaled(scale),
-    });
+    poses::scales::<BothRound<A, B>>(200);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //! such a feature to other poses. Its gap changes with the velocity of the touching points,
 //! `d gap / dt = n . (v1 - v2)`, because each feature is the distance of two parts that do not change.
 
-use super::Pose;
+use super::{Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
 use nalgebra::Vector3;
 
@@ -89,6 +89,19 @@ pub(super) fn values<S: Scalar>(pose: &Pose<S>) -> Pose<f64> {
 #[inline]
 pub(super) fn seen_from<S: Scalar>(pose: &Pose<S>, point: &Vector3<S>) -> Vector3<S> {
     pose.orientation.to_body(&(point - pose.position))
+}
+
+/// A ball against a solid with a signed distance and a unit vector away from it for every point in its frame.
+#[inline]
+pub(super) fn ball_near<S: Scalar>(
+    ball: &Ball,
+    ball_pose: &Pose<S>,
+    solid_pose: &Pose<S>,
+    distance: impl Fn(&Vector3<S>) -> (S, Vector3<S>),
+) -> Proximity<S> {
+    let (distance, normal) = distance(&seen_from(solid_pose, &ball_pose.position));
+    let normal = solid_pose.orientation.to_world(&normal);
+    Proximity { gap: distance - S::from(ball.radius), normal, arm: normal * S::from(-ball.radius) }
 }
 
 /// Factor between -1 and 1 of the point of the segment from `-half_axis` to `half_axis` that is nearest to `point`.

@@ -58,6 +58,7 @@ pub trait Solid: Sized {
     fn random(numbers: &mut Numbers) -> Self;
     /// The mirror image in the plane `x = 0`.
     fn mirrored(&self) -> Self;
+    fn scaled(&self, scale: f64) -> Self;
 }
 
 pub fn mirror(vector: &Vector3<f64>) -> Vector3<f64> {
@@ -87,6 +88,9 @@ impl Solid for Ball {
     fn mirrored(&self) -> Ball {
         *self
     }
+    fn scaled(&self, scale: f64) -> Ball {
+        Ball { radius: self.radius * scale }
+    }
 }
 
 impl Solid for Cuboid {
@@ -101,6 +105,9 @@ impl Solid for Cuboid {
     }
     fn mirrored(&self) -> Cuboid {
         *self
+    }
+    fn scaled(&self, scale: f64) -> Cuboid {
+        Cuboid { half: self.half * scale }
     }
 }
 
@@ -120,6 +127,9 @@ impl Solid for Capsule {
     fn mirrored(&self) -> Capsule {
         Capsule { half_axis: mirror(&self.half_axis), ..*self }
     }
+    fn scaled(&self, scale: f64) -> Capsule {
+        Capsule { half_axis: self.half_axis * scale, radius: self.radius * scale }
+    }
 }
 
 impl Solid for Cylinder {
@@ -138,6 +148,9 @@ impl Solid for Cylinder {
     fn mirrored(&self) -> Cylinder {
         Cylinder { half_axis: mirror(&self.half_axis), ..*self }
     }
+    fn scaled(&self, scale: f64) -> Cylinder {
+        Cylinder { half_axis: self.half_axis * scale, radius: self.radius * scale }
+    }
 }
 
 impl Solid for Disc {
@@ -155,6 +168,9 @@ impl Solid for Disc {
     }
     fn mirrored(&self) -> Disc {
         Disc { axis: mirror(&self.axis), ..*self }
+    }
+    fn scaled(&self, scale: f64) -> Disc {
+        Disc { radius: self.radius * scale, ..*self }
     }
 }
 
