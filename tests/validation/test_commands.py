@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, contact_fmu
 from machine_pages import LONG
 from test_readme import blocks, run_shell
 
@@ -19,8 +19,9 @@ PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob(
 # Tools from outside that the commands need, each compiled once.
 TOOLS = ROOT / "target/tools"
 
-# Names of tools and of commands, not commands.
+# Names of tools, not commands. So are commands of ours without arguments, or with places for them.
 NAMES = {"cargo fuzz", "cargo-web", "cargo-zigbuild"}
+OUR_NAMES = re.compile(r"contact-fmu [a-z]+( (--[a-z]+ )?[A-Z]+)*")
 # Commands that another test runs as they are: where, and how they are called there.
 RUN_ELSEWHERE = {
     "CONTACT_FMU_LONG=1 scripts/test": (".ci/run", "scripts/test"),
@@ -34,6 +35,13 @@ FEW_CASES = {
     "cargo run --release -p robustness -- instances 10000",
     "cargo run --release -p robustness -- restores 100000",
     "valgrind --leak-check=full target/release/robustness run calls 1000 --limit 600",
+}
+# In a folder with the models and an FMU, and for how long where that is long.
+QUICK = {
+    "contact-fmu inspect drop.fmu": "",
+    "contact-fmu new --help": "",
+    "contact-fmu new wall --like double_impact": "",
+    "contact-fmu simulate models/domino_row/model.toml --report dominoes.html": " --stop 0.05",
 }
 # What is run of a command, where it is not the command itself.
 RUN_LONG = {
@@ -59,7 +67,7 @@ long_only = pytest.mark.skipif(not LONG, reason="takes minutes: CONTACT_FMU_LONG
 
 def commands_in_text():
     """Command to the pages that name it."""
-    pattern = re.compile(r"`((?:[A-Z_]+=\S+ )*(?:cargo|scripts/|benches/|valgrind |python |pytest )[^`]*)`")
+    pattern = re.compile(r"`((?:[A-Z_]+=\S+ )*(?:cargo|scripts/|benches/|valgrind |python |pytest |contact-fmu )[^`]*)`")
     found = {}
     for page in PAGES:
         for command in pattern.findall(re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)):
@@ -68,11 +76,20 @@ def commands_in_text():
 
 
 def test_every_command_in_text_is_run():
-    known = NAMES | RUN_ELSEWHERE.keys() | FEW_CASES | RUN_LONG.keys()
-    found = {command for command in commands_in_text() if not (ROOT / command).suffix in (".rs", ".toml")}
-    assert found == known
+    known = NAMES | RUN_ELSEWHERE.keys() | FEW_CASES | QUICK.keys() | RUN_LONG.keys()
+    assert {command for command in commands_in_text() if not OUR_NAMES.fullmatch(command)} == known
     for command, (where, call) in RUN_ELSEWHERE.items():
         assert call in (ROOT / where).read_text(), command
+
+
+@pytest.mark.parametrize("command", sorted(QUICK))
+def test_command_of_ours(command, tmp_path):
+    shutil.copytree(ROOT / "models", tmp_path / "models")
+    contact_fmu("new", "drop", cwd=tmp_path)
+    contact_fmu("build", "drop.toml", cwd=tmp_path)
+    run_shell(command + QUICK[command], tmp_path)
+    for written in re.findall(r"--report (\S+)|new (\w+) ", command):
+        assert any((tmp_path / (name + end)).exists() for name in written if name for end in ("", ".toml"))
 
 
 @pytest.mark.parametrize("command", sorted(FEW_CASES))

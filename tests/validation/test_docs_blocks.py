@@ -120,7 +120,7 @@ def test_shapes_of_the_page_are_accepted(tmp_path):
 
 
 def test_commands_of_the_page_on_platforms_are_there(tmp_path):
-    """Building for all platforms takes long: `scripts/all-platforms --check` is a command of its own."""
+    """Building for all platforms takes long: test_commands.py does it with CONTACT_FMU_LONG=1."""
     build, check = blocks("docs/platforms.md", "sh")
     scripts = [line.split("#")[0].split() for line in (build + check).splitlines() if "scripts/" in line]
     text = (ROOT / "scripts/all-platforms").read_text()
@@ -134,7 +134,7 @@ def test_commands_of_the_page_on_platforms_are_there(tmp_path):
 
 
 def test_commands_of_the_page_on_robustness_run(tmp_path):
-    """With few cases, but for those that need a nightly compiler: what they name is there."""
+    """With few cases; of the sanitizers, which test_commands.py runs with CONTACT_FMU_LONG=1, what they name is there."""
     program, sanitizer = "cargo run --release -p robustness -- ", blocks("docs/robustness.md", "sh")[2]
     (tmp_path / "robustness").mkdir()
     commands = [line for script in blocks("docs/robustness.md", "sh") for line in script.splitlines() if line.startswith(program)]
