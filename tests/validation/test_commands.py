@@ -48,7 +48,7 @@ RUN_LONG = {
     "benches/large_model": None,
     "benches/peers/ball_pit": None,
     "benches/peers/siconos/models": None,
-    "benches/peers/siconos/run": "benches/peers/siconos/run --rounds 1 --seconds 0.01",
+    "benches/peers/siconos/run": "benches/peers/siconos/run --rounds 1 --seconds 0.01 tests/data/problems/*_n4_*.txt",
     "cargo bench --bench do_step": None,
     "cargo deny --offline --workspace check licenses bans sources": None,
     # The advisories of `cargo deny --workspace check` come from the network.
