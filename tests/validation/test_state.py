@@ -9,9 +9,9 @@ from masters import real_outputs, slave
 
 STEP = 1e-3
 AHEAD = 300
-# A heap of fallen dominoes takes long, and so do many bodies in joints: not so many steps of them.
-LAST = {"domino_row": 150, "hexapod": 150, "jansen_walker": 150}
-FEW = {"hexapod": 100, "jansen_walker": 50}
+# A heap of fallen dominoes takes long, so do many bodies in joints, and steps of 100 substeps: not so many of them.
+LAST = {"domino_row": 150, "hexapod": 150, "jansen_walker": 150, "slider_crank": 1500}
+FEW = {"hexapod": 100, "jansen_walker": 50, "slider_crank": 100}
 
 
 def hexadecimal(rows):
@@ -20,7 +20,7 @@ def hexadecimal(rows):
 
 def early(model, points):
     """As many points, for models that are followed up to a last one only."""
-    last = LAST.get(model, points[-1])
+    last = min(LAST.get(model, points[-1]), points[-1])
     return [point * last // points[-1] for point in points]
 
 
