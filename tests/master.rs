@@ -12,6 +12,7 @@ use contact_fmu::master::csv::{self, Table};
 use contact_fmu::master::extract::{ExtractedFmu, FmuFile, THIS_PLATFORM};
 use contact_fmu::master::library::{CallError, Library, LogMessage, Status};
 use contact_fmu::master::simulate::{self, Observer, Options, SimulationError};
+use std::env::consts::DLL_SUFFIX;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -136,6 +137,26 @@ fn a_discarded_step_keeps_the_rows_before_it() {
     );
     let csv = Csv::parse(&std::fs::read_to_string(folder.path().join("out.csv")).unwrap());
     assert_eq!(csv.numbers("time"), [0.0, 0.25, 0.5]);
+}
+
+/// As Stair of the Reference-FMUs does: fmi2Discard, and fmi2Terminated when asked why.
+#[test]
+fn an_fmu_may_end_the_simulation() {
+    let folder = other_tool();
+    let run = |end: &str| {
+        let mut arguments = vec!["simulate", "lag.fmu", "--step", "0.25", "--set", "ends=true"];
+        arguments.extend(["--set", end, "--set", "u=1"]);
+        let output = contact_fmu(folder.path(), &arguments);
+        assert!(output.status.success(), "{}", stderr(&output));
+        (stderr(&output), Csv::parse(&support::stdout(&output)))
+    };
+    let (told, csv) = run("discard_at=0.6");
+    assert_eq!(told, "note: the FMU ended the simulation at t = 0.6 s\n");
+    assert_eq!(csv.numbers("time"), [0.0, 0.25, 0.5, 0.6]);
+    assert!(close(csv.numbers("x")[3], 2.0 * (1.0 - f64::exp(-0.6 / 0.5))));
+    let (told, csv) = run("discard_at=0.5");
+    assert_eq!(told, "note: the FMU ended the simulation at t = 0.5 s\n");
+    assert_eq!(csv.numbers("time"), [0.0, 0.25, 0.5], "no row twice");
 }
 
 #[test]
@@ -333,6 +354,10 @@ fn files_that_are_no_fmus_are_refused() {
         "no_library.fmu",
         &archive(&[("modelDescription.xml", description), ("binaries/amiga/lag.so", b"")]),
     );
+    write(
+        "other_name.fmu",
+        &archive(&[("modelDescription.xml", description), (&library_entry("Lag_1"), &OTHER_TOOL_LIBRARY)]),
+    );
     write("no_binaries.fmu", &archive(&[("modelDescription.xml", description)]));
     write("bad_library.fmu", &archive(&[("modelDescription.xml", description), (&library, b"nothing")]));
     write("up.fmu", &archive(&[("modelDescription.xml", description), ("../up.txt", b"out")]));
@@ -395,6 +420,12 @@ fn files_that_are_no_fmus_are_refused() {
         (
             "no_binaries.fmu",
             format!("error: the FMU has no library for this machine ({THIS_PLATFORM}), nor for any other\n"),
+        ),
+        (
+            "other_name.fmu",
+            format!(
+                "error: the library in binaries/{THIS_PLATFORM} is called `Lag_1{DLL_SUFFIX}`, but by the FMU's modelIdentifier it should be `lag{DLL_SUFFIX}`\nhint: give the library the name"
+            ),
         ),
         ("bad_library.fmu", "error: cannot load ".to_owned()),
         ("exchange.fmu", "error: the FMU offers model exchange only, not co-simulation\n".to_owned()),

@@ -22,6 +22,10 @@ const STILL: f64 = 0.5;
 const ROUNDING: f64 = 1e-9;
 /// ...when that lasts for so many steps.
 const STILL_STEPS: u32 = 10;
+/// A position that jumps within so many steps after the start was not told at the start...
+const START_STEPS: u32 = 3;
+/// ...if the way is so many times what velocities and gravity explain...
+const JUMP: f64 = 10.0;
 /// An energy excess above this part of the largest kinetic energy so far is worth a warning...
 const ENERGY_EXCESS: f64 = 0.1;
 /// ...or this part of it for links, which lend energy to and fro...
@@ -44,6 +48,8 @@ pub struct CouplingLog {
     /// Motion that the master gave for the last step, and for how many in a row its velocity has not been that motion's.
     given: Motion<f64>,
     steps_still: u32,
+    /// Steps since the start, and whether a jump was told.
+    steps: u32,
     alarm: EnergyAlarm,
 }
 
@@ -100,6 +106,7 @@ impl CouplingLog {
                 steps_off: 0,
                 given: state.couplings[index].given,
                 steps_still: 0,
+                steps: 0,
                 alarm: EnergyAlarm::new(),
             })
             .collect()
@@ -110,7 +117,8 @@ impl CouplingLog {
         for log in &mut instance.coupling_logs {
             log.mass = log.mass_of_model(&instance.system, &instance.run.state);
             log.given = instance.run.state.couplings[log.coupling].given;
-            (log.steps_off, log.steps_still, log.alarm) = (0, 0, EnergyAlarm::new());
+            (log.steps_off, log.steps_still, log.steps) = (0, 0, 0);
+            log.alarm = EnergyAlarm::new();
         }
     }
 
@@ -129,6 +137,7 @@ impl CouplingLog {
         {
             self.tell(logger, after, format_args!("{} (latency {steps})", latency_text(steps)));
         }
+        self.look_for_jump(before, after, logger);
         self.look_for_velocity(before, after, logger);
         let [was_doubted, is_doubted] =
             [before, after].map(|state| state.couplings[self.coupling].memory.latency.doubted);
@@ -194,6 +203,28 @@ impl CouplingLog {
                 logger,
                 after,
                 format_args!("the coupling has added {} J of energy: {cures}", is.energy_excess),
+            );
+        }
+    }
+
+    /// Warns if the position jumps in the first steps: masters start connections at zero, or with what they are told.
+    fn look_for_jump(&mut self, before: &State<f64>, after: &State<f64>, logger: &Logger) {
+        if self.steps >= START_STEPS {
+            return;
+        }
+        self.steps += 1;
+        let given = after.couplings[self.coupling].given;
+        let jump = (given.position - self.given.position).norm();
+        let length = before.step.duration.max(after.step.duration);
+        let speed = given.velocity.norm().max(self.given.velocity.norm());
+        let explained = length * (speed + length * after.parameters.gravity.norm());
+        if jump > JUMP * explained + ROUNDING * (1.0 + given.position.norm()) {
+            self.steps = START_STEPS;
+            let name = &self.name;
+            self.warn(
+                logger,
+                after,
+                format_args!("{name}.r has jumped by {jump} m, which {name}.v does not explain: the master has started the connections of {name}.r elsewhere than the simulation starts; give {name}.r its start value there"),
             );
         }
     }

@@ -3,7 +3,7 @@
 //! | status | when | instance afterwards |
 //! |---|---|---|
 //! | fmi2OK | the step was made | at `currentCommunicationPoint + communicationStepSize` |
-//! | fmi2Warning | the step was made, but a contact problem was not solved to tolerance | as above |
+//! | fmi2Warning | the step was made, but a contact problem was not solved to tolerance, or not all impacts were followed | as above |
 //! | fmi2Discard | too many substeps, or a result that is not finite | as before the call, still in step mode |
 //! | fmi2Error | step size zero, negative or not finite, or a communication point that is not the instance's time | as before the call, still in step mode |
 //! | fmi2Error | a quaternion that the master gives is far from length 1 | as before the call, still in step mode |
@@ -23,6 +23,7 @@ use crate::held_force_log::HeldForceLogs;
 use crate::instance::Instance;
 use crate::lifecycle::Function;
 use crate::logger::Category;
+use crate::repeat_log::RepeatLog;
 use contact_fmu::engine::{self, Quality, State, StepError, System, Workspace};
 use contact_fmu::variables::{self, Slot};
 
@@ -52,9 +53,10 @@ pub fn do_step(
             variables::clear_input_derivatives(&mut run.state);
             std::mem::swap(&mut run.before, &mut instance.undo);
             report(instance);
+            RepeatLog::report(instance, point);
             match quality {
-                Quality::Solved => OK,
-                Quality::Inaccurate => Ok(warn_inaccurate(instance, Function::fmi2DoStep)),
+                Quality::Solved if instance.run.state.step.captured == 0 => OK,
+                _ => Ok(warn_inaccurate(instance, Function::fmi2DoStep)),
             }
         }
         Err(error) => {
@@ -131,13 +133,22 @@ fn check_arguments(time: f64, point: f64, step: f64) -> Result<(), Refusal> {
 /// Tells that the last step was made less exactly than asked.
 #[cold]
 pub fn warn_inaccurate(instance: &Instance, function: Function) -> fmi2Status {
-    let message = format!(
-        "{}: a contact problem of the step to {} s was solved to a residual of {:e} only, the tolerance is {:e}",
-        function.name(),
-        instance.run.state.time,
-        instance.run.state.step.residual,
-        instance.system.settings.solver.tolerance
-    );
+    let (time, record) = (instance.run.state.time, &instance.run.state.step);
+    let tolerance = instance.system.settings.solver.tolerance;
+    let mut found = Vec::new();
+    if record.residual.is_nan() || record.residual > tolerance {
+        found.push(format!(
+            "a contact problem of the step to {time} s was solved to a residual of {:e} only, the tolerance is {tolerance:e}",
+            record.residual
+        ));
+    }
+    if record.captured > 0 {
+        found.push(format!(
+            "{} of {} internal steps of the step to {time} s had more impacts than are followed one by one, and the rest of them acted at its end: a smaller engine.step makes them more exact (engine.captured counts them)",
+            record.captured, record.substeps
+        ));
+    }
+    let message = format!("{}: {}", function.name(), found.join("; "));
     instance.logger.log(fmi2Status::fmi2Warning, Category::Warning, &message);
     fmi2Status::fmi2Warning
 }

@@ -15,6 +15,10 @@
 //! The forces are a function of the inputs at the instant: an importer may get and set in turn, call fmi2NewDiscreteStates
 //! again, or leave event mode and come back. As long as time has not moved on, the step is then made again from the state
 //! at the event. Events at other times make no step, and what is set there counts from the next time event on.
+//!
+//! Time events are counted from the first fmi2NewDiscreteStates or fmi2EnterContinuousTimeMode on. OpenModelica calls
+//! neither after initialization, and its integrator tries times to and fro before it does: until then a time that is set
+//! is only kept.
 
 use crate::abi::{fmi2Boolean, fmi2EventInfo, fmi2False, fmi2Real, fmi2Status, fmi2True};
 use crate::arguments;
@@ -38,6 +42,8 @@ pub struct Sampling {
     taken: f64,
     /// Whether something was set since the step of the window was made.
     pub stale: bool,
+    /// Whether the importer has asked for events.
+    begun: bool,
 }
 
 /// An event and the time at hand are the same if they differ by less than this part of the time...
@@ -52,7 +58,7 @@ const LATE: f64 = 1e-2;
 impl Sampling {
     /// Before the first event.
     pub fn new() -> Sampling {
-        Sampling { time: 0.0, start: 0.0, event: 0, taken: 0.0, stale: true }
+        Sampling { time: 0.0, start: 0.0, event: 0, taken: 0.0, stale: true, begun: false }
     }
 
     /// Moves to the start of the simulation.
@@ -135,9 +141,19 @@ pub fn start(instance: &mut Instance) {
 
 /// fmi2EnterEventMode.
 pub fn enter_event_mode(instance: &mut Instance) -> Answer {
-    let status = arrive(instance, Function::fmi2EnterEventMode)?;
+    let status = if instance.sampling().begun {
+        arrive(instance, Function::fmi2EnterEventMode)?
+    } else {
+        fmi2Status::fmi2OK
+    };
     instance.run.mode = Mode::Event;
     Ok(status)
+}
+
+/// Before events are counted, takes one that has become due meanwhile.
+fn catch_up(instance: &mut Instance, function: Function) -> Answer {
+    let Sampling { begun, time, start, .. } = *instance.sampling();
+    if begun || time == start { OK } else { arrive(instance, function) }
 }
 
 /// Begins the next window if its event is due.
@@ -178,6 +194,7 @@ fn warn_late(instance: &Instance, function: Function, due: f64) -> fmi2Status {
 pub unsafe fn new_discrete_states(instance: &mut Instance, info: *mut fmi2EventInfo) -> Answer {
     // SAFETY: as promised by the caller.
     let info = unsafe { arguments::target(info, "eventInfo")? };
+    let status = catch_up(instance, Function::fmi2NewDiscreteStates)?;
     let window = instance.window();
     let &mut Sampling { time, .. } = instance.sampling();
     let next = instance.sampling().next(window);
@@ -187,6 +204,7 @@ pub unsafe fn new_discrete_states(instance: &mut Instance, info: *mut fmi2EventI
         )));
     }
     instance.settle()?;
+    instance.sampling().begun = true;
     info.write(fmi2EventInfo {
         newDiscreteStatesNeeded: fmi2False,
         terminateSimulation: fmi2False,
@@ -198,18 +216,20 @@ pub unsafe fn new_discrete_states(instance: &mut Instance, info: *mut fmi2EventI
     if instance.is_at_event() && instance.is_inaccurate() {
         return Ok(warn_inaccurate(instance, Function::fmi2NewDiscreteStates));
     }
-    OK
+    Ok(status)
 }
 
 /// fmi2EnterContinuousTimeMode.
 pub fn enter_continuous_time_mode(instance: &mut Instance) -> Answer {
+    let status = catch_up(instance, Function::fmi2EnterContinuousTimeMode)?;
     let is_new = instance.is_at_event() && instance.sampling().stale;
     instance.settle()?;
+    instance.sampling().begun = true;
     instance.run.mode = Mode::ContinuousTime;
     if is_new && instance.is_inaccurate() {
         return Ok(warn_inaccurate(instance, Function::fmi2EnterContinuousTimeMode));
     }
-    OK
+    Ok(status)
 }
 
 /// fmi2CompletedIntegratorStep: never asks for an event.
@@ -262,6 +282,9 @@ pub fn set_time(instance: &mut Instance, time: fmi2Real) -> Answer {
         instance.settle()?;
     }
     instance.sampling().time = time;
+    if !before.begun {
+        return OK;
+    }
     arrive(instance, Function::fmi2SetTime).inspect_err(|_| instance.sampling().time = before.time)
 }
 

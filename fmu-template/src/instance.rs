@@ -11,6 +11,7 @@ use crate::guard::{Handle, Refusal, panic_text};
 use crate::held_force_log::HeldForceLogs;
 use crate::lifecycle::{Interface, Mode};
 use crate::logger::{Category, Logger};
+use crate::repeat_log::RepeatLog;
 use crate::{arguments, memory, resources};
 use contact_fmu::engine::{self, GivenFault, State, System, Workspace};
 use contact_fmu::model::Model;
@@ -45,6 +46,8 @@ pub struct Instance {
     pub coupling_logs: Vec<CouplingLog>,
     /// What was told of the forces on bodies that the FMU moves itself.
     pub held_force_logs: HeldForceLogs,
+    /// What was seen of steps that the master makes again.
+    pub repeat_log: RepeatLog,
     /// Whether it was told that piles are captured.
     pub told_capture: bool,
     /// Scratch memory of a step.
@@ -102,6 +105,7 @@ impl Instance {
         let variables = variables::table(model);
         let coupling_logs = CouplingLog::of_all(model, &system, &initial, interface);
         let held_force_logs = HeldForceLogs::new(model, &system, interface);
+        let repeat_log = RepeatLog::new(model, &system, &initial);
         Instance {
             logger,
             guid,
@@ -119,6 +123,7 @@ impl Instance {
             has_start_outputs: false,
             coupling_logs,
             held_force_logs,
+            repeat_log,
             told_capture: false,
             initial,
             memory: 0,

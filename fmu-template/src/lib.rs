@@ -25,6 +25,7 @@ mod instance;
 mod lifecycle;
 mod logger;
 pub mod memory;
+mod repeat_log;
 mod resources;
 mod status;
 

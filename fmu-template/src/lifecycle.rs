@@ -12,6 +12,7 @@ use crate::coupling_log::CouplingLog;
 use crate::exchange::{self, Sampling};
 use crate::guard::{Answer, OK, Refusal};
 use crate::instance::Instance;
+use crate::repeat_log::RepeatLog;
 use contact_fmu::engine::{self, StartFault, State};
 use contact_fmu::variables::Slot;
 use serde::{Deserialize, Serialize};
@@ -237,6 +238,7 @@ pub fn exit_initialization(instance: &mut Instance) -> Answer {
     engine::couple_initially(&instance.system, &mut instance.undo, first_step);
     std::mem::swap(&mut instance.run.state, &mut *instance.undo);
     CouplingLog::start(instance);
+    RepeatLog::start(instance);
     instance.held_force_logs.start();
     instance.told_capture = false;
     match instance.run.interface() {

@@ -307,7 +307,9 @@ impl Master {
     fn step(&mut self, slave: &Slave, k: u32) {
         assert_eq!(slave.set("ball.r[3]", self.height), fmi2OK);
         assert_eq!(slave.set("ball.v[3]", self.speed), fmi2OK);
-        assert_eq!(slave.step(f64::from(k) * STEP, STEP), fmi2OK, "{:?}", slave.log());
+        // Bounces may pile up, which is told.
+        let status = slave.step(f64::from(k) * STEP, STEP);
+        assert!(matches!(status, fmi2OK | fmi2Warning), "{status:?} {:?}", slave.log());
         let acceleration = slave.get("ball.f[3]") / 2.0 - 10.0;
         self.height += STEP * (self.speed + 0.5 * STEP * acceleration);
         self.speed += STEP * acceleration;

@@ -355,6 +355,47 @@ fn time_may_move_in_event_mode() {
     assert_eq!(block.saved_bytes(), before);
 }
 
+/// As OpenModelica does: no fmi2NewDiscreteStates after initialization, while its integrator looks for the first event, which
+/// it sees at once because no time of the next one is known yet.
+#[test]
+fn times_may_be_tried_before_the_first_event() {
+    let fmu = Fmu::new(&couplings());
+    for first in [1e-10, 0.4 * STEP, STEP, 1.2 * STEP] {
+        let [block, usual] = [&fmu; 2].map(Slave::block_at_event);
+        for one in [&block, &usual] {
+            assert_eq!(one.set("ball.v[3]", -0.5), fmi2OK);
+            one.get("ball.f[3]");
+        }
+        for time in [0.0, 1e-3 * STEP, 0.5 * STEP, STEP, 0.5 * STEP, 7.0 * STEP, 0.25 * STEP, 1e-10, first] {
+            assert_eq!(block.set_time(time), fmi2OK, "{time}: {:?}", block.log());
+            assert_eq!(block.get("time"), time);
+        }
+        assert_eq!(block.enter_event_mode(), fmi2OK);
+        let expected = if first == 1.2 * STEP { fmi2Warning } else { fmi2OK };
+        let (status, info) = block.new_discrete_states();
+        assert_eq!(status, expected, "{:?}", block.log());
+        assert_eq!(block.enter_continuous_time_mode(), fmi2OK);
+        assert_eq!(usual.new_discrete_states().0, fmi2OK);
+        assert_eq!(usual.enter_continuous_time_mode(), fmi2OK);
+        let made = if first < STEP { 0 } else { 1 };
+        assert_eq!(info.nextEventTime, f64::from(1 + made) * STEP);
+        if made == 1 {
+            usual.event(STEP);
+        }
+        for k in 1 + made..40 {
+            let time = f64::from(k) * STEP;
+            assert_eq!(block.event(time).to_bits(), usual.event(time).to_bits());
+            assert_eq!(values(&block, &outputs(&fmu)), values(&usual, &outputs(&fmu)), "at {time}");
+        }
+    }
+    let block = Slave::block_at_event(&fmu);
+    assert_eq!(block.set_time(7.0 * STEP), fmi2OK);
+    assert_eq!(block.new_discrete_states().0, fmi2Error);
+    block.expect_log(fmi2Error, &["fmi2NewDiscreteStates", "nextEventTime was 0.001"]);
+    assert_eq!(block.set_time(0.5 * STEP), fmi2OK, "and come back");
+    assert_eq!(block.new_discrete_states().1.nextEventTime, STEP);
+}
+
 #[test]
 fn the_start_time_may_come_by_set_time() {
     let fmu = Fmu::new(&bouncing_ball());

@@ -12,6 +12,9 @@ use std::io;
 /// Name and version of this tool, as the FMU tells where it comes from.
 pub const GENERATION_TOOL: &str = concat!("contact-fmu ", env!("CARGO_PKG_VERSION"));
 
+/// Relative tolerance for the integrator of an importer in model exchange: what it leaves grows with each impact.
+const TOLERANCE: f64 = 1e-10;
+
 /// The file's contents. `variables` is the table of `model`.
 pub fn write(model: &Model, variables: &[Variable], guid: &str) -> String {
     let mut xml = Writer::new_with_indent(Vec::new(), b' ', 2);
@@ -40,20 +43,27 @@ fn document(xml: &mut Xml, model: &Model, variables: &[Variable], guid: &str) ->
             co_simulation(xml, &model.name)?;
             unit_definitions(xml, variables)?;
             log_categories(xml)?;
-            xml.create_element("DefaultExperiment")
+            let mut experiment = xml
+                .create_element("DefaultExperiment")
                 .with_attribute(("startTime", real(0.0).as_str()))
-                .with_attribute(("stopTime", real(model.experiment.stop).as_str()))
-                .with_attribute(("stepSize", real(model.experiment.step).as_str()))
-                .write_empty()?;
+                .with_attribute(("stopTime", real(model.experiment.stop).as_str()));
+            if model.can_be_sampled() {
+                experiment = experiment.with_attribute(("tolerance", real(TOLERANCE).as_str()));
+            }
+            experiment.with_attribute(("stepSize", real(model.experiment.step).as_str())).write_empty()?;
             xml.create_element("ModelVariables").write_inner_content(|xml| {
-                variables
-                    .iter()
-                    .enumerate()
-                    .try_for_each(|(index, variable)| scalar_variable(xml, index, variable))
+                let mut listed = variables.iter().enumerate().filter(|(_, variable)| is_listed(variable));
+                listed.try_for_each(|(reference, variable)| scalar_variable(xml, reference, variable))
             })?;
             model_structure(xml, model, variables)
         })?;
     Ok(())
+}
+
+/// Whether a variable is told of. FMI 2.0 needs no independent variable, and importers trip over it: libcosim logs an
+/// error, OpenModelica declares a variable that hides its own `time`. The others keep their value references.
+fn is_listed(variable: &Variable) -> bool {
+    variable.causality != Causality::Independent
 }
 
 fn model_exchange(xml: &mut Xml, identifier: &str) -> io::Result<()> {
@@ -94,6 +104,7 @@ fn co_simulation(xml: &mut Xml, identifier: &str) -> io::Result<()> {
 fn unit_definitions(xml: &mut Xml, variables: &[Variable]) -> io::Result<()> {
     let used: BTreeSet<Unit> = variables
         .iter()
+        .filter(|variable| is_listed(variable))
         .filter_map(|variable| match variable.kind {
             Kind::Real(unit) => Some(unit),
             Kind::Integer => None,
@@ -131,9 +142,9 @@ fn log_categories(xml: &mut Xml) -> io::Result<()> {
     Ok(())
 }
 
-fn scalar_variable(xml: &mut Xml, index: usize, variable: &Variable) -> io::Result<()> {
+fn scalar_variable(xml: &mut Xml, reference: usize, variable: &Variable) -> io::Result<()> {
     let causality = match variable.causality {
-        Causality::Independent => "independent",
+        Causality::Independent => unreachable!("it is not listed"),
         Causality::Parameter => "parameter",
         Causality::Input => "input",
         Causality::Output => "output",
@@ -147,7 +158,7 @@ fn scalar_variable(xml: &mut Xml, index: usize, variable: &Variable) -> io::Resu
     let mut element = xml
         .create_element("ScalarVariable")
         .with_attribute(("name", variable.name.as_str()))
-        .with_attribute(("valueReference", index.to_string().as_str()))
+        .with_attribute(("valueReference", reference.to_string().as_str()))
         .with_attribute(("description", variable.description.as_str()))
         .with_attribute(("causality", causality))
         .with_attribute(("variability", variability));
@@ -188,19 +199,20 @@ fn scalar_variable(xml: &mut Xml, index: usize, variable: &Variable) -> io::Resu
 fn model_structure(xml: &mut Xml, model: &Model, variables: &[Variable]) -> io::Result<()> {
     let (system, _) = model.assemble();
     let knowns = Knowns::of(variables, &system);
+    let indices = indices(variables);
     let outputs =
         || variables.iter().enumerate().filter(|(_, variable)| variable.causality == Causality::Output);
     xml.create_element("ModelStructure").write_inner_content(|xml| {
         xml.create_element("Outputs").write_inner_content(|xml| {
-            for (index, variable) in outputs() {
-                unknown(xml, index, knowns.at_once(variable))?;
+            for (position, variable) in outputs() {
+                unknown(xml, &indices, position, knowns.at_once(variable))?;
             }
             Ok(())
         })?;
         xml.create_element("InitialUnknowns").write_inner_content(|xml| {
-            for (index, variable) in outputs() {
+            for (position, variable) in outputs() {
                 if variable.initial == Some(Initial::Calculated) {
-                    unknown(xml, index, knowns.of_start(variable, &system).as_deref())?;
+                    unknown(xml, &indices, position, knowns.of_start(variable, &system).as_deref())?;
                 }
             }
             Ok(())
@@ -324,11 +336,25 @@ impl Knowns {
     }
 }
 
-fn unknown(xml: &mut Xml, position: usize, dependencies: Option<&[usize]>) -> io::Result<()> {
+/// Index of each variable of the table in the model structure, which counts those that are listed from 1.
+fn indices(variables: &[Variable]) -> Vec<usize> {
+    let count = |listed: &mut usize, variable: &Variable| {
+        *listed += usize::from(is_listed(variable));
+        Some(*listed)
+    };
+    variables.iter().scan(0, count).collect()
+}
+
+fn unknown(
+    xml: &mut Xml,
+    indices: &[usize],
+    position: usize,
+    dependencies: Option<&[usize]>,
+) -> io::Result<()> {
     let mut element =
-        xml.create_element("Unknown").with_attribute(("index", (position + 1).to_string().as_str()));
+        xml.create_element("Unknown").with_attribute(("index", indices[position].to_string().as_str()));
     if let Some(dependencies) = dependencies {
-        let indices: Vec<_> = dependencies.iter().map(|position| (position + 1).to_string()).collect();
+        let indices: Vec<_> = dependencies.iter().map(|&position| indices[position].to_string()).collect();
         element = element.with_attribute(("dependencies", indices.join(" ").as_str()));
     }
     element.write_empty()?;

@@ -4,6 +4,7 @@ use super::FmuError;
 use crate::description::ModelDescription;
 use crate::description::read;
 use std::collections::HashSet;
+use std::env::consts::DLL_SUFFIX;
 use std::fs::{self, File};
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -106,18 +107,30 @@ impl ExtractedFmu {
         if identifier.is_empty() || identifier.contains(['/', '\\', ':', '\0']) {
             return Err(FmuError::WrongIdentifier { identifier: identifier.clone() });
         }
-        let path = self
-            .folder
-            .path()
-            .join("binaries")
-            .join(THIS_PLATFORM)
-            .join(format!("{identifier}{}", std::env::consts::DLL_SUFFIX));
+        let folder = self.folder.path().join("binaries").join(THIS_PLATFORM);
+        let name = format!("{identifier}{DLL_SUFFIX}");
+        let path = folder.join(&name);
         if path.is_file() {
-            Ok(path)
-        } else {
-            Err(FmuError::NoLibrary { platform: THIS_PLATFORM, available: self.platforms.clone() })
+            return Ok(path);
         }
+        let found = libraries(&folder);
+        if found.is_empty() {
+            return Err(FmuError::NoLibrary { platform: THIS_PLATFORM, available: self.platforms.clone() });
+        }
+        let folder = format!("binaries/{THIS_PLATFORM}");
+        Err(FmuError::WrongLibraryName { folder, found, expected: name })
     }
+}
+
+/// Names of the libraries in a folder, which need not exist.
+fn libraries(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let mut libraries: Vec<String> = names
+        .map(|name| name.to_string_lossy().into_owned())
+        .filter(|name| name.ends_with(DLL_SUFFIX))
+        .collect();
+    libraries.sort();
+    libraries
 }
 
 /// FMI's name of the platform that this program runs on.

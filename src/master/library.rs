@@ -16,6 +16,8 @@ type Code = c_int;
 const CO_SIMULATION: c_int = 1;
 /// Status kind that asks for the last successful time.
 const LAST_SUCCESSFUL_TIME: c_int = 2;
+/// Status kind that asks whether the FMU has ended the simulation.
+const TERMINATED: c_int = 3;
 
 macro_rules! required_functions {
     ($($field:ident = $symbol:ident($($argument:ty),*) $(-> $result:ty)?;)*) => {
@@ -73,6 +75,7 @@ type DirectionalDerivative =
 type SetInputDerivatives =
     unsafe extern "C" fn(Component, *const c_uint, usize, *const c_int, *const f64) -> Code;
 type GetRealStatus = unsafe extern "C" fn(Component, c_int, *mut f64) -> Code;
+type GetBooleanStatus = unsafe extern "C" fn(Component, c_int, *mut c_int) -> Code;
 
 #[repr(C)]
 struct CallbackFunctions {
@@ -341,6 +344,15 @@ impl Instance<'_> {
         // SAFETY: a live instance and room for one value.
         let code = unsafe { function(self.component, LAST_SUCCESSFUL_TIME, &raw mut time) };
         self.checked("fmi2GetRealStatus", code).ok().map(|_| time)
+    }
+
+    /// Whether the last step was discarded because the FMU wants to end the simulation.
+    pub fn wants_to_end(&mut self) -> bool {
+        let Ok(function) = self.optional::<GetBooleanStatus>("fmi2GetBooleanStatus") else { return false };
+        let mut terminated = 0;
+        // SAFETY: a live instance and room for one value.
+        let code = unsafe { function(self.component, TERMINATED, &raw mut terminated) };
+        self.checked("fmi2GetBooleanStatus", code).is_ok() && terminated != 0
     }
 
     /// Ends the simulation. Values can still be read.

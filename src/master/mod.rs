@@ -47,6 +47,11 @@ pub enum FmuError {
     WrongIdentifier { identifier: String },
     #[error("the FMU has no library for this machine ({platform}), {}", have(.available))]
     NoLibrary { platform: &'static str, available: Vec<String> },
+    #[error(
+        "the library in {folder} is called {}, but by the FMU's modelIdentifier it should be `{expected}`",
+        quoted(.found)
+    )]
+    WrongLibraryName { folder: String, found: Vec<String>, expected: String },
     #[error("cannot load {}", .path.display())]
     Load { path: PathBuf, source: libloading::Error },
     #[error("the library lacks the function {function}")]
@@ -66,6 +71,9 @@ impl FmuError {
             ),
             FmuError::NoCoSimulation => Some("export the FMU again with a co-simulation interface"),
             FmuError::NoLibrary { .. } => Some("build the FMU again for this platform"),
+            FmuError::WrongLibraryName { .. } => {
+                Some("give the library the name that modelIdentifier says, or export the FMU again")
+            }
             FmuError::Instantiate => Some("run again with --log to see what the FMU says"),
             _ => None,
         }
@@ -78,4 +86,9 @@ fn have(platforms: &[String]) -> String {
     } else {
         format!("only for {}", platforms.join(", "))
     }
+}
+
+fn quoted(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
 }

@@ -147,8 +147,11 @@ pub fn run(
     run.initialize(description, options, &schedule, &starts)?;
     run.record()?;
     for k in 0..schedule.steps {
-        run.step(schedule.time(k), schedule.time(k + 1), schedule.length(k))?;
+        let goes_on = run.step(schedule.time(k), schedule.time(k + 1), schedule.length(k))?;
         run.observer.progress((k + 1) as f64 / schedule.steps as f64);
+        if !goes_on {
+            break;
+        }
     }
     let terminated = run.instance.terminate();
     run.done(terminated)?;
@@ -284,19 +287,35 @@ impl Run<'_> {
         self.done(call)
     }
 
-    fn step(&mut self, from: f64, to: f64, length: f64) -> Result<(), SimulationError> {
+    /// Makes a step. Returns whether the FMU lets the simulation go on.
+    fn step(&mut self, from: f64, to: f64, length: f64) -> Result<bool, SimulationError> {
         self.apply_inputs()?;
         let call = self.instance.do_step(from, length);
         if let Err(CallError::Status { status: Status::Discard, .. }) = call {
             let reached = self.instance.last_successful_time().filter(|time| time.is_finite());
-            return self.done(call).map_err(|error| match error {
+            if self.instance.wants_to_end() {
+                self.end(reached.unwrap_or(from))?;
+                return Ok(false);
+            }
+            return self.done(call).map(|()| true).map_err(|error| match error {
                 SimulationError::Call { time, source, .. } => SimulationError::Call { time, reached, source },
                 other => other,
             });
         }
         self.done(call)?;
         self.time = to;
-        self.record()
+        self.record()?;
+        Ok(true)
+    }
+
+    /// The FMU has ended the simulation within a step.
+    fn end(&mut self, reached: f64) -> Result<(), SimulationError> {
+        if reached > self.time {
+            self.time = reached;
+            self.record()?;
+        }
+        self.observer.message(&format!("the FMU ended the simulation at t = {:?} s", self.time));
+        Ok(())
     }
 
     fn apply_inputs(&mut self) -> Result<(), SimulationError> {

@@ -9,13 +9,14 @@ use super::text::{Names, escaped, fill, html, integers, real};
 use crate::model::Model;
 use crate::package::guid::guid;
 use crate::variables::{self, Causality, Initial, Kind, Slot, Variability};
+use std::collections::BTreeMap;
 
 const MODEL: &str = include_str!("templates/model.mo");
 /// A ball on the ground.
 pub const ICON: &str = include_str!("templates/ball_icon.txt");
 
 /// Names that the template uses.
-const TAKEN: [&str; 16] = [
+const TAKEN: [&str; 15] = [
     "SI",
     "Frames",
     "samplePeriod",
@@ -31,7 +32,6 @@ const TAKEN: [&str; 16] = [
     "results",
     "counts",
     "engine",
-    "frame_a",
 ];
 
 /// Where a model goes.
@@ -80,6 +80,8 @@ struct Class {
     output_lines: String,
     protected_lines: String,
     equations: String,
+    /// Constants of one unit each, by quantity.
+    units: BTreeMap<&'static str, String>,
     /// Of the documentation.
     frame_table: String,
     /// Input connectors so far.
@@ -129,7 +131,7 @@ impl Class {
         for (index, coupling) in system.couplings.iter().enumerate() {
             let body = bodies[coupling.node];
             let frame =
-                if count == 1 { "frame_a".to_owned() } else { class.names.take(&format!("frame_{body}")) };
+                class.names.take(&if count == 1 { "frame_a".to_owned() } else { format!("frame_{body}") });
             let node = model.nodes.get(coupling.node);
             let surface = model.surfaces.iter().find(|surface| surface.name == body);
             let position = node.map(|node| node.position).or(surface.map(|surface| surface.position));
@@ -262,7 +264,8 @@ impl Class {
             (Kind::Real(_), _) => self.results.take(group, "results"),
         };
         self.output_lines += &format!("  {} \"{}\";\n", group.declaration(&name, &[]), escaped(description));
-        self.equations += &format!("  {name} = {value};\n");
+        let unit = self.unit(head.kind).map_or_else(String::new, |unit| format!("*{unit}"));
+        self.equations += &format!("  {name} = {value}{unit};\n");
         match head.slot {
             Slot::CouplingForce { coupling, .. } => {
                 let frame = &self.frames[coupling];
@@ -277,6 +280,21 @@ impl Class {
             }
             _ => {}
         }
+    }
+
+    /// Name of the constant that is one unit of a kind of number: arrays that hold all kinds have no unit of their own.
+    fn unit(&mut self, kind: Kind) -> Option<&str> {
+        let Kind::Real(unit) = kind else { return None };
+        let quantity = unit.quantity()?;
+        let names = &mut self.names;
+        Some(self.units.entry(quantity).or_insert_with(|| names.take(&format!("unit{quantity}"))))
+    }
+
+    fn unit_lines(&self) -> String {
+        let line = |(quantity, name): (&&str, &String)| {
+            format!("  constant SI.{quantity} {name} = 1 \"One unit\";\n")
+        };
+        self.units.iter().map(line).collect()
     }
 
     fn finish(self, model: &Model, place: &Place) -> String {
@@ -297,6 +315,7 @@ impl Class {
                 ("connectors", &self.connectors),
                 ("parameters", &self.parameter_lines),
                 ("outputs", &self.output_lines),
+                ("units", &self.unit_lines()),
                 ("protected", &self.protected_lines),
                 ("equations", &self.equations),
                 ("frame_table", &self.frame_table),

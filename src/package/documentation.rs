@@ -330,26 +330,26 @@ fn scheme(engine: &Engine) -> String {
 }
 
 fn variable_table(variables: &[Variable]) -> String {
-    let rows = variables.iter().map(|variable| {
+    let rows = variables.iter().filter_map(|variable| {
         let unit = match variable.kind {
             Kind::Real(unit) => unit.name(),
             Kind::Integer => "integer",
         };
         let role = match (variable.causality, variable.variability) {
-            (Causality::Independent, _) => "time",
+            (Causality::Independent, _) => return None,
             (Causality::Parameter, Variability::Tunable) => "parameter, tunable",
             (Causality::Parameter, _) => "parameter",
             (Causality::Input, _) => "input",
             (Causality::Output, Variability::Discrete) => "output, per step",
             (Causality::Output, _) => "output",
         };
-        [
+        Some([
             code(&variable.name),
             role.to_owned(),
             unit.to_owned(),
             variable.start.map(|start| format!("{start:?}")).unwrap_or_default(),
             escape(variable.description.as_str()).into_owned(),
-        ]
+        ])
     });
     section("Variables", ["Name", "Role", "Unit", "Start", "Meaning"], rows)
 }

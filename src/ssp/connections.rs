@@ -2,8 +2,8 @@
 //!
 //! An input is connected to the output of the same name of another FMU, if there is exactly one, both have the same
 //! type and their units do not differ. Connections that the user asks for come first, whatever the names. What is left
-//! may become a connector of the system: under its own name, or `COMPONENT.NAME` where FMUs share that name. libcosim
-//! and ecos read no system with such connectors.
+//! may become a connector of the system: under its own name, or `COMPONENT.NAME` where FMUs share that name, with `_` for
+//! dots and brackets, which OMSimulator refuses there. libcosim and ecos read no system with such connectors.
 
 use super::units::base_unit;
 use super::{Component, SspError};
@@ -16,7 +16,7 @@ pub struct Wiring<'a> {
     pub inner: Vec<(Port<'a>, Port<'a>)>,
     /// Connectors of the system: their names and what they stand for.
     pub outer: Vec<(String, Port<'a>)>,
-    /// Inputs that were left open although outputs of their name exist, and why.
+    /// Inputs that were left open although outputs of their name exist, and why; starts that do not agree.
     pub notes: Vec<String>,
 }
 
@@ -30,6 +30,11 @@ pub struct Port<'a> {
 }
 
 impl Port<'_> {
+    /// Whether values go in here.
+    pub fn is_input(&self) -> bool {
+        self.variable.causality == Causality::Input
+    }
+
     fn name(&self) -> String {
         format!("{}.{}", self.component.name, self.variable.name)
     }
@@ -66,6 +71,8 @@ impl<'a> Wiring<'a> {
             let source = chosen.or_else(|| wiring.by_name(input, &outputs));
             wiring.inner.extend(source.map(|start| (start, *input)));
         }
+        let jumps = wiring.inner.iter().filter_map(|(output, input)| jump(output, input));
+        wiring.notes.extend(jumps.collect::<Vec<_>>());
         if !open {
             return Ok(wiring);
         }
@@ -109,6 +116,19 @@ impl<'a> Wiring<'a> {
         self.notes.push(format!("input {} is not connected {reason}", input.name()));
         None
     }
+}
+
+/// Tells that an input starts elsewhere than the output that it is connected to, as far as the FMUs say.
+fn jump(output: &Port, input: &Port) -> Option<String> {
+    let [from, to] = [output, input].map(|port| port.variable.start.as_ref());
+    let (from, to) = (from?, to?);
+    (from != to).then(|| {
+        format!(
+            "input {} starts at {to}, but {}, to which it is connected, at {from}",
+            input.name(),
+            output.name()
+        )
+    })
 }
 
 fn ports(components: &[Component], causality: Causality) -> Vec<Port<'_>> {
@@ -160,11 +180,17 @@ fn named<'a>(ports: &[Port<'a>]) -> Vec<(String, Port<'a>)> {
         .iter()
         .map(|port| {
             let own = port.variable.name.as_str();
-            let mut name = if count[own] == 1 { own.to_owned() } else { port.name() };
+            let mut name = plain(&if count[own] == 1 { own.to_owned() } else { port.name() });
             while !taken.insert(name.clone()) {
                 name.push('_');
             }
             (name, *port)
         })
         .collect()
+}
+
+/// Letters, digits and `_` only: `ball.f_ext[1]` is `ball_f_ext_1`.
+fn plain(name: &str) -> String {
+    let name = name.trim_end_matches(']');
+    name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect()
 }

@@ -42,7 +42,7 @@ pub enum SspError {
 pub struct Ssp {
     /// The archive.
     pub bytes: Vec<u8>,
-    /// Inputs that were left open although outputs of their name exist, and why.
+    /// Inputs that were left open although outputs of their name exist, and why; starts that do not agree.
     pub notes: Vec<String>,
 }
 

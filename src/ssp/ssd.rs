@@ -4,7 +4,7 @@ use super::Component;
 use super::connections::Wiring;
 use super::units::Units;
 use crate::description::write::GENERATION_TOOL;
-use crate::description::{BaseUnit, Causality, EnumerationItem, ScalarVariable, VariableType};
+use crate::description::{BaseUnit, Causality, EnumerationItem, ScalarVariable, Value, VariableType};
 use crate::model::Model;
 use quick_xml::events::{BytesDecl, Event};
 use quick_xml::writer::Writer;
@@ -14,6 +14,7 @@ type Xml = Writer<Vec<u8>>;
 
 const COMMON: &str = "http://ssp-standard.org/SSP1/SystemStructureCommon";
 const DESCRIPTION: &str = "http://ssp-standard.org/SSP1/SystemStructureDescription";
+const PARAMETER_VALUES: &str = "http://ssp-standard.org/SSP1/SystemStructureParameterValues";
 const OMSIMULATOR: &str = "https://raw.githubusercontent.com/OpenModelica/OMSimulator/master/schema/oms.xsd";
 const OPEN_SIMULATION_PLATFORM: &str = "http://opensimulationplatform.com/SSP/OSPAnnotations";
 const FMU: &str = "application/x-fmu-sharedlibrary";
@@ -41,6 +42,7 @@ impl System<'_> {
         xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
         xml.create_element("ssd:SystemStructureDescription")
             .with_attributes([("xmlns:ssc", COMMON), ("xmlns:ssd", DESCRIPTION)])
+            .with_attribute(("xmlns:ssv", PARAMETER_VALUES))
             .with_attributes([("xmlns:oms", OMSIMULATOR), ("xmlns:osp", OPEN_SIMULATION_PLATFORM)])
             .with_attribute(("version", "1.0"))
             .with_attributes([("name", name.as_str()), ("generationTool", GENERATION_TOOL)])
@@ -69,6 +71,9 @@ impl System<'_> {
                             self.connector(xml, name, &kind, port.component, port.variable)
                         })
                     })?;
+                    let inputs = self.wiring.outer.iter().filter(|(_, port)| port.is_input());
+                    let starts = inputs.map(|(name, port)| (name.as_str(), port.component, port.variable));
+                    start_values(xml, &starts.collect::<Vec<_>>())?;
                 }
                 xml.create_element("ssd:Elements").write_inner_content(|xml| {
                     self.components.iter().try_for_each(|component| self.component(xml, component))
@@ -81,7 +86,7 @@ impl System<'_> {
 
     /// SSP 1.0 has no place for the step size, so it goes where OMSimulator keeps it.
     fn omsimulator_step_size(&self, xml: &mut Xml) -> io::Result<()> {
-        annotation(xml, "org.openmodelica", ["oms:Annotations", "oms:SimulationInformation"], |xml| {
+        annotation(xml, "org.openmodelica", &["oms:Annotations", "oms:SimulationInformation"], &|xml| {
             xml.create_element("oms:FixedStepMaster")
                 .with_attributes([("description", "oms-ma"), ("stepSize", self.step().as_str())])
                 .with_attributes([("absoluteTolerance", "0.0001"), ("relativeTolerance", "0.0001")])
@@ -92,7 +97,7 @@ impl System<'_> {
 
     /// The same where libcosim looks for it.
     fn libcosim_step_size(&self, xml: &mut Xml) -> io::Result<()> {
-        annotation(xml, "com.opensimulationplatform", ["osp:Algorithm"], |xml| {
+        annotation(xml, "com.opensimulationplatform", &["osp:Algorithm"], &|xml| {
             xml.create_element("osp:FixedStepAlgorithm")
                 .with_attribute(("baseStepSize", self.step().as_str()))
                 .write_empty()?;
@@ -113,19 +118,21 @@ impl System<'_> {
         if let Some(description) = &component.description.description {
             element = element.with_attribute(("description", description.as_str()));
         }
-        let mut connectors =
-            component.connectors().filter(|(variable, _)| self.wiring.shows(variable)).peekable();
-        if connectors.peek().is_none() {
+        let connectors: Vec<_> =
+            component.connectors().filter(|(variable, _)| self.wiring.shows(variable)).collect();
+        if connectors.is_empty() {
             element.write_empty()?;
             return Ok(());
         }
         element.write_inner_content(|xml| {
             xml.create_element("ssd:Connectors").write_inner_content(|xml| {
-                connectors.try_for_each(|(variable, kind)| {
+                connectors.iter().try_for_each(|(variable, kind)| {
                     self.connector(xml, &variable.name, kind, component, variable)
                 })
             })?;
-            Ok(())
+            let inputs = connectors.iter().filter(|(variable, _)| variable.causality == Causality::Input);
+            let starts = inputs.map(|(variable, _)| (variable.name.as_str(), component, *variable));
+            start_values(xml, &starts.collect::<Vec<_>>())
         })?;
         Ok(())
     }
@@ -180,7 +187,7 @@ impl System<'_> {
         let outer = self.wiring.outer.iter().map(|(name, port)| {
             let element = port.component.name.as_str();
             let connector = port.variable.name.as_str();
-            if port.variable.causality == Causality::Input {
+            if port.is_input() {
                 [("startConnector", name.as_str()), ("endElement", element), ("endConnector", connector)]
                     .to_vec()
             } else {
@@ -252,27 +259,79 @@ impl System<'_> {
     }
 }
 
-/// An annotation of a tool, with elements around what is inside.
-fn annotation<const N: usize>(
-    xml: &mut Xml,
-    tool: &str,
-    around: [&str; N],
-    inside: impl Fn(&mut Xml) -> io::Result<()>,
-) -> io::Result<()> {
-    fn nest(xml: &mut Xml, around: &[&str], inside: &dyn Fn(&mut Xml) -> io::Result<()>) -> io::Result<()> {
-        match around {
-            [] => inside(xml),
-            [name, rest @ ..] => {
-                xml.create_element(*name).write_inner_content(|xml| nest(xml, rest, inside)).map(|_| ())
-            }
-        }
+/// Start values of inputs as a parameter set: runners start connectors at zero where nothing is said.
+fn start_values(xml: &mut Xml, inputs: &[(&str, &Component, &ScalarVariable)]) -> io::Result<()> {
+    let values = inputs.iter().filter_map(|(name, component, variable)| {
+        Some((*name, parameter_type(variable.variable_type), start_text(component, variable)?))
+    });
+    let values: Vec<_> = values.collect();
+    if values.is_empty() {
+        return Ok(());
     }
-    nest(xml, &["ssd:Annotations"], &|xml| {
-        xml.create_element("ssc:Annotation")
-            .with_attribute(("type", tool))
-            .write_inner_content(|xml| nest(xml, &around, &inside))?;
+    nest(xml, &["ssd:ParameterBindings", "ssd:ParameterBinding", "ssd:ParameterValues"], &|xml| {
+        xml.create_element("ssv:ParameterSet")
+            .with_attributes([("version", "1.0"), ("name", "initialValues")])
+            .write_inner_content(|xml| {
+                xml.create_element("ssv:Parameters").write_inner_content(|xml| {
+                    values.iter().try_for_each(|(name, kind, value)| {
+                        xml.create_element("ssv:Parameter")
+                            .with_attribute(("name", *name))
+                            .write_inner_content(|xml| {
+                                let element = xml.create_element(*kind);
+                                element.with_attribute(("value", value.as_str())).write_empty()?;
+                                Ok(())
+                            })?;
+                        Ok(())
+                    })
+                })?;
+                Ok(())
+            })?;
         Ok(())
     })
+}
+
+fn parameter_type(variable_type: VariableType) -> &'static str {
+    match variable_type {
+        VariableType::Real => "ssv:Real",
+        VariableType::Integer => "ssv:Integer",
+        VariableType::Boolean => "ssv:Boolean",
+        VariableType::String => "ssv:String",
+        VariableType::Enumeration => "ssv:Enumeration",
+    }
+}
+
+/// The start value of a variable, where there is one; of an enumeration the name of its item.
+fn start_text(component: &Component, variable: &ScalarVariable) -> Option<String> {
+    let start = variable.start.as_ref()?;
+    match (variable.variable_type, start) {
+        (VariableType::Enumeration, Value::Integer(number)) => {
+            let items = &component.description.declared_type(variable)?.items;
+            items.iter().find(|item| item.value == *number).map(|item| item.name.clone())
+        }
+        _ => Some(start.to_string()),
+    }
+}
+
+/// An annotation of a tool, with elements around what is inside.
+fn annotation(
+    xml: &mut Xml,
+    tool: &str,
+    around: &[&str],
+    inside: &dyn Fn(&mut Xml) -> io::Result<()>,
+) -> io::Result<()> {
+    xml.create_element("ssd:Annotations").write_inner_content(|xml| {
+        xml.create_element("ssc:Annotation")
+            .with_attribute(("type", tool))
+            .write_inner_content(|xml| nest(xml, around, inside))?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn nest(xml: &mut Xml, around: &[&str], inside: &dyn Fn(&mut Xml) -> io::Result<()>) -> io::Result<()> {
+    let [outermost, rest @ ..] = around else { return inside(xml) };
+    xml.create_element(*outermost).write_inner_content(|xml| nest(xml, rest, inside))?;
+    Ok(())
 }
 
 fn base_unit(xml: &mut Xml, base: &BaseUnit) -> io::Result<()> {

@@ -78,6 +78,7 @@ pub fn get_real<S: Scalar>(slot: Slot, system: &System, state: &State<S>) -> S {
         Slot::EngineSample => S::from(state.parameters.sample),
         Slot::Iterations
         | Slot::Substeps
+        | Slot::Captured
         | Slot::ContactState { .. }
         | Slot::JointFrictionState { .. }
         | Slot::CouplingLatency { .. }
@@ -98,6 +99,7 @@ pub fn get_integer<S: Scalar>(slot: Slot, state: &State<S>) -> i32 {
     match slot {
         Slot::Iterations => i32::try_from(state.step.iterations).unwrap_or(i32::MAX),
         Slot::Substeps => i32::try_from(state.step.substeps).unwrap_or(i32::MAX),
+        Slot::Captured => i32::try_from(state.step.captured).unwrap_or(i32::MAX),
         Slot::ContactState { contact } => mode_number(state.contacts[contact].mode),
         Slot::JointFrictionState { joint } => mode_number(state.joints[joint].mode),
         Slot::CouplingLatency { coupling } => {

@@ -112,48 +112,156 @@ pub enum Dependence {
 #[allow(missing_docs, reason = "the names say it, and the table holds the description of each")]
 pub enum Slot {
     Time,
-    NodePosition { node: usize, axis: usize },
-    NodeVelocity { node: usize, axis: usize },
-    NodeOrientation { node: usize, rotation: usize, component: usize },
-    NodeAngularVelocity { node: usize, rotation: usize, axis: usize },
-    ExternalForce { node: usize, axis: usize },
-    ExternalTorque { node: usize, rotation: usize, axis: usize },
-    NodeForce { node: usize, axis: usize },
-    NodeTorque { node: usize, rotation: usize, axis: usize },
-    NodeMass { node: usize },
-    GivenPosition { coupling: usize, axis: usize },
-    GivenVelocity { coupling: usize, axis: usize },
-    GivenOrientation { coupling: usize, component: usize },
-    GivenAngularVelocity { coupling: usize, axis: usize },
-    AppliedForce { coupling: usize, axis: usize },
-    AppliedTorque { coupling: usize, axis: usize },
-    CouplingForce { coupling: usize, axis: usize },
-    CouplingTorque { coupling: usize, axis: usize },
-    CouplingLatency { coupling: usize },
-    AdaptedMass { coupling: usize },
-    EnergyExcess { coupling: usize },
-    ResponseError { coupling: usize },
-    CouplingShaping { coupling: usize },
-    ContactGap { contact: usize },
-    ContactNormalForce { contact: usize },
-    ContactTangentialForce { contact: usize, axis: usize },
-    ContactImpulse { contact: usize },
-    ContactSlip { contact: usize },
-    ContactState { contact: usize },
-    ContactRestitution { contact: usize },
-    ContactMu { contact: usize },
-    SpringStiffness { spring: usize },
-    SpringDamping { spring: usize },
-    SpringTension { spring: usize },
-    SpringLength { spring: usize },
-    JointForce { joint: usize, axis: usize },
-    JointTorque { joint: usize, axis: usize },
-    JointFrictionState { joint: usize },
-    JointAngle { joint: usize },
-    JointRate { joint: usize },
-    JointDistance { joint: usize },
-    JointSpeed { joint: usize },
-    JointDrive { joint: usize, drive: usize },
+    NodePosition {
+        node: usize,
+        axis: usize,
+    },
+    NodeVelocity {
+        node: usize,
+        axis: usize,
+    },
+    NodeOrientation {
+        node: usize,
+        rotation: usize,
+        component: usize,
+    },
+    NodeAngularVelocity {
+        node: usize,
+        rotation: usize,
+        axis: usize,
+    },
+    ExternalForce {
+        node: usize,
+        axis: usize,
+    },
+    ExternalTorque {
+        node: usize,
+        rotation: usize,
+        axis: usize,
+    },
+    NodeForce {
+        node: usize,
+        axis: usize,
+    },
+    NodeTorque {
+        node: usize,
+        rotation: usize,
+        axis: usize,
+    },
+    NodeMass {
+        node: usize,
+    },
+    GivenPosition {
+        coupling: usize,
+        axis: usize,
+    },
+    GivenVelocity {
+        coupling: usize,
+        axis: usize,
+    },
+    GivenOrientation {
+        coupling: usize,
+        component: usize,
+    },
+    GivenAngularVelocity {
+        coupling: usize,
+        axis: usize,
+    },
+    AppliedForce {
+        coupling: usize,
+        axis: usize,
+    },
+    AppliedTorque {
+        coupling: usize,
+        axis: usize,
+    },
+    CouplingForce {
+        coupling: usize,
+        axis: usize,
+    },
+    CouplingTorque {
+        coupling: usize,
+        axis: usize,
+    },
+    CouplingLatency {
+        coupling: usize,
+    },
+    AdaptedMass {
+        coupling: usize,
+    },
+    EnergyExcess {
+        coupling: usize,
+    },
+    ResponseError {
+        coupling: usize,
+    },
+    CouplingShaping {
+        coupling: usize,
+    },
+    ContactGap {
+        contact: usize,
+    },
+    ContactNormalForce {
+        contact: usize,
+    },
+    ContactTangentialForce {
+        contact: usize,
+        axis: usize,
+    },
+    ContactImpulse {
+        contact: usize,
+    },
+    ContactSlip {
+        contact: usize,
+    },
+    ContactState {
+        contact: usize,
+    },
+    ContactRestitution {
+        contact: usize,
+    },
+    ContactMu {
+        contact: usize,
+    },
+    SpringStiffness {
+        spring: usize,
+    },
+    SpringDamping {
+        spring: usize,
+    },
+    SpringTension {
+        spring: usize,
+    },
+    SpringLength {
+        spring: usize,
+    },
+    JointForce {
+        joint: usize,
+        axis: usize,
+    },
+    JointTorque {
+        joint: usize,
+        axis: usize,
+    },
+    JointFrictionState {
+        joint: usize,
+    },
+    JointAngle {
+        joint: usize,
+    },
+    JointRate {
+        joint: usize,
+    },
+    JointDistance {
+        joint: usize,
+    },
+    JointSpeed {
+        joint: usize,
+    },
+    JointDrive {
+        joint: usize,
+        drive: usize,
+    },
     Iterations,
     Residual,
     Penetration,
@@ -165,7 +273,11 @@ pub enum Slot {
     DissipatedByFriction,
     DissipatedByDamping,
     Substeps,
-    Gravity { axis: usize },
+    /// `engine.captured`
+    Captured,
+    Gravity {
+        axis: usize,
+    },
     EngineStep,
     EngineSample,
 }
@@ -194,6 +306,7 @@ impl Slot {
                 | S::Residual
                 | S::Penetration
                 | S::Substeps
+                | S::Captured
                 | S::KineticEnergy
                 | S::PotentialEnergy
                 | S::Energy
@@ -795,6 +908,12 @@ impl Rows<'_> {
                 Kind::Real(Unit::Joule),
             ),
             ("engine.substeps", "Internal steps that the step was cut into", Slot::Substeps, Kind::Integer),
+            (
+                "engine.captured",
+                "Internal steps with more impacts than are followed one by one: the rest of them acted at its end",
+                Slot::Captured,
+                Kind::Integer,
+            ),
         ] {
             self.push(name, text, slot, kind, Role::PerStep(all));
         }
@@ -926,6 +1045,7 @@ fn computed_range(slot: Slot) -> Range {
         | Slot::Residual
         | Slot::Penetration
         | Slot::Substeps
+        | Slot::Captured
         | Slot::KineticEnergy
         | Slot::AdaptedMass { .. }
         | Slot::ResponseError { .. } => Range::NOT_NEGATIVE,

@@ -6,6 +6,11 @@ from fmpy import extract, read_model_description
 from fmpy.fmi2 import FMU2Model, FMU2Slave, defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
 
 
+def references(description):
+    """Value references of variables by name."""
+    return {variable.name: variable.valueReference for variable in description.modelVariables}
+
+
 class Named:
     """An instance that knows its variables by name."""
 
@@ -16,7 +21,7 @@ class Named:
             modelIdentifier=self.interface(description).modelIdentifier,
             instanceName=instance,
         )
-        self.references = {variable.name: variable.valueReference for variable in description.modelVariables}
+        self.references = references(description)
         self.warnings = []
 
     def instantiate(self):

@@ -10,6 +10,7 @@ from libcosimpy.CosimEnums import CosimVariableType
 from libcosimpy.CosimExecution import CosimExecution
 from libcosimpy.CosimObserver import CosimObserver
 from libcosimpy.CosimSlave import CosimLocalSlave
+from masters import references
 from smooth_sides import Linear
 
 STEP = 1e-3
@@ -55,10 +56,7 @@ def test_ball_bounces(moving, tmp_path, latency):
         contact="",
     )
     touching = build(tmp_path, "touching", text)
-    references = [
-        {variable.name: variable.valueReference for variable in read_model_description(fmu).modelVariables}
-        for fmu in (moving, touching)
-    ]
+    known = [references(read_model_description(fmu)) for fmu in (moving, touching)]
     execution = CosimExecution.from_step_size(step_size=int(STEP * 1e9))
     ball, node = (
         execution.add_local_slave(CosimLocalSlave(fmu_path=fmu, instance_name=name))
@@ -66,14 +64,14 @@ def test_ball_bounces(moving, tmp_path, latency):
     )
     for axis in (1, 2, 3):
         for letter in "rv":
-            source, target = references[0][f"ball.{letter}[{axis}]"], references[1][f"node.{letter}[{axis}]"]
+            source, target = known[0][f"ball.{letter}[{axis}]"], known[1][f"node.{letter}[{axis}]"]
             assert execution.connect_real_variables(ball, source, node, target) == 0
-        source, target = references[1][f"node.f[{axis}]"], references[0][f"ball.f_ext[{axis}]"]
+        source, target = known[1][f"node.f[{axis}]"], known[0][f"ball.f_ext[{axis}]"]
         assert execution.connect_real_variables(node, source, ball, target) == 0
     steps = round(5.5 / STEP)
     observer = CosimObserver.create_time_series(buffer_size=steps + 1)
     assert execution.add_observer(observer)
-    series = [references[0]["ball.r[3]"], references[0]["ball.v[3]"]]
+    series = [known[0]["ball.r[3]"], known[0]["ball.v[3]"]]
     for reference in series:
         assert observer.start_time_series(ball, reference, CosimVariableType.REAL)
     last = CosimObserver.create_last_value()
@@ -86,7 +84,7 @@ def test_ball_bounces(moving, tmp_path, latency):
     side = Linear([1.0], [[0.0]], [-10.0], [0.801], [0.0], [0])
     times = STEP * np.arange(1, steps + 1)
     result = Result(side, times, states, None, [], 1, 1, 1.0, 0.0)
-    assert last.last_integer_values(node, [references[1]["node.latency"]])[0] == 1
+    assert last.last_integer_values(node, [known[1]["node.latency"]])[0] == 1
     expected, _ = exact.ball_impacts(4)
     found = impacts(result)[:4]
     assert np.abs(found[:, 2] / found[:, 1] - 0.8).max() < 1e-8

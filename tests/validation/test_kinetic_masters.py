@@ -1,11 +1,10 @@
 """Kinetic couplings with masters that have integrators of their own, forces that the FMU is not told of, and other masses
 than the model says."""
 
-import os
-
 import exact
 import numpy as np
 import pytest
+from conftest import LONG
 from kinetic_cases import (
     BALL_OFFSET,
     LATENCY,
@@ -136,7 +135,7 @@ def test_wrong_masses_in_long_steps_of_euler(fmus, order):
     makes it a thousand runs, over both orders."""
     random = np.random.default_rng(2)
     gains = []
-    for rule in EULER * (250 if os.environ.get("CONTACT_FMU_LONG") else 8):
+    for rule in EULER * (250 if LONG else 8):
         step, mass, height = random.uniform(5e-3, 9e-3), 2.0 ** random.uniform(0.1, 1.0), random.uniform(0.3, 1.2)
         options = Options(order, step, True, mass, rule=rule)
         slave = ball_slave(fmus, options)

@@ -1,5 +1,9 @@
 """libcosim runs the FMUs and gets the numbers of `contact-fmu simulate`."""
 
+import re
+import subprocess
+import sys
+
 import numpy as np
 from conftest import MODELS
 from fmpy import read_model_description
@@ -7,7 +11,7 @@ from libcosimpy.CosimEnums import CosimVariableType
 from libcosimpy.CosimExecution import CosimExecution
 from libcosimpy.CosimObserver import CosimObserver
 from libcosimpy.CosimSlave import CosimLocalSlave
-from masters import slave
+from masters import references, slave
 
 
 # Steps that are differences of rounded times differ in their last digits. Stiff springs make more of that, and where
@@ -61,7 +65,7 @@ def test_same_numbers_as_simulate(fmus, model):
 def test_two_slaves_of_one_fmu_do_not_disturb_each_other(fmus):
     fmu = fmus.fmu("bouncing_ball")
     ours = fmus.simulated("bouncing_ball")["ball.r[3]"]
-    reference = {v.name: v.valueReference for v in read_model_description(fmu).modelVariables}["ball.r[3]"]
+    reference = references(read_model_description(fmu))["ball.r[3]"]
     execution = CosimExecution.from_step_size(step_size=int(1e6))
     slaves = [
         execution.add_local_slave(CosimLocalSlave(fmu_path=fmu, instance_name=name)) for name in ("one", "two")
@@ -78,7 +82,7 @@ def test_two_slaves_of_one_fmu_do_not_disturb_each_other(fmus):
 
 def test_the_position_of_one_slave_drives_the_force_on_another(fmus):
     fmu = fmus.fmu("tilted_plane_friction")
-    reference = {v.name: v.valueReference for v in read_model_description(fmu).modelVariables}
+    reference = references(read_model_description(fmu))
     execution = CosimExecution.from_step_size(step_size=int(1e6))
     source, target = (
         execution.add_local_slave(CosimLocalSlave(fmu_path=fmu, instance_name=name)) for name in ("one", "two")
@@ -96,6 +100,26 @@ def test_the_position_of_one_slave_drives_the_force_on_another(fmus):
         expected = two.real("ball.r[1]", "ball.v[1]")
     found = observer.last_real_values(target, [reference["ball.r[1]"], reference["ball.v[1]"]])
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+LOAD = """
+import sys
+from libcosimpy.CosimExecution import CosimExecution
+from libcosimpy.CosimSlave import CosimLocalSlave
+
+for fmu in sys.argv[1:]:
+    execution = CosimExecution.from_step_size(step_size=int(1e6))
+    execution.add_local_slave(CosimLocalSlave(fmu_path=fmu, instance_name="one"))
+    assert execution.simulate_until(target_time=int(1e6))
+"""
+
+
+def test_nothing_is_logged_as_an_error_or_a_warning(fmus):
+    """libcosim writes all that it logs, from the moment at which it is loaded."""
+    command = [sys.executable, "-c", LOAD, *map(fmus.fmu, ["bouncing_ball", "coupled_ball", "hexapod"])]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
+    assert done.stdout.count("Parsing finished successfully") == 6, "the log is read"
+    assert not re.findall(r".*\[(?:warning|error|fatal)\].*", done.stdout)
 
 
 def test_every_model_is_covered():

@@ -104,9 +104,22 @@ def test_latency_is_not_found_out_but_known(fmus, case):
     assert np.abs(events.states - steps.states)[~probed].max() < 1e-9
 
 
-def cvode_ball(fmus, mass, stop):
+def cvode_ball(fmus, mass, stop, tolerance=1e-12):
     """A ball of 1 kg that CVODE moves between events, and a model that says `mass`."""
-    return ball(fmus, Options("events", auto=True, mass=mass), stop=stop, side=Integrated(ball_side(), 1e-12))
+    return ball(fmus, Options("events", auto=True, mass=mass), stop=stop, side=Integrated(ball_side(), tolerance))
+
+
+@pytest.mark.parametrize("tolerance, least, most", [(1e-5, 5e-3, 5e-2), (1e-8, 2e-5, 2e-3), (1e-10, 0.0, 1e-5)])
+def test_tolerance_of_the_integrator(fmus, tolerance, least, most):
+    """What it leaves grows from impact to impact; the description asks for one that is good enough."""
+    hits = exact.ball_impacts(8)[0]
+    result = cvode_ball(fmus, 1.0, np.floor(1e3 * hits[7]) * STEP, tolerance)
+    away = ~np.any([(hit <= result.times) & (result.times < hit + 3e-3) for hit in hits], axis=0)
+    error = np.abs(result.position - exact.ball_height(result.times))[away].max()
+    print("tolerance", tolerance, "error", error)
+    assert least <= error <= most
+    experiment = read_model_description(fmus.fmu("coupled_ball")).defaultExperiment
+    assert float(experiment.tolerance) == 1e-10
 
 
 def test_ball_that_cvode_moves(fmus):

@@ -1,28 +1,34 @@
 """System structure packages: against the schema of SSP 1.0, and run by FMPy, libcosim and ecos."""
 
 import ctypes
+import re
+import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import exact
+import fmpy
 import numpy as np
 import pytest
-from conftest import ROOT, contact_fmu
+from conftest import BUILDER, MODELS, ROOT, contact_fmu
 from fmpy import read_model_description
 from fmpy.ssp.simulation import simulate_ssp
 from fmpy.ssp.ssd import get_connections, read_ssd
 from libcosimpy.CosimExecution import CosimExecution
 from libcosimpy.CosimObserver import CosimObserver
 from lxml import etree
+from masters import references
 from other_fmus import other_fmu
 
-# The simulation starts with all connectors at zero, so the ball starts there too.
+# FMPy starts with all connectors at zero, whatever the package says, so the ball starts there too.
 BALL = (ROOT / "models/coupled_ball/model.toml").read_text().replace("0.0, 0.0, 1.001", "0.0, 0.0, 0.0")
 BALL = BALL.replace("normal = [0.0, 0.0, 1.0]\n", "normal = [0.0, 0.0, 1.0]\nposition = [0.0, 0.0, -1.001]\n")
 STEP = 1e-3
 NAMESPACES = {
     "ssc": "http://ssp-standard.org/SSP1/SystemStructureCommon",
     "ssd": "http://ssp-standard.org/SSP1/SystemStructureDescription",
+    "ssv": "http://ssp-standard.org/SSP1/SystemStructureParameterValues",
 }
 
 
@@ -33,6 +39,9 @@ def folder(tmp_path_factory):
     (folder / "ball.toml").write_text(BALL)
     other_fmu("smooth_ball", "smooth_ball", folder / "smooth_ball.fmu")
     other_fmu("other_tool", "lag", folder / "lag.fmu")
+    (folder / "high.toml").write_text((ROOT / "models/coupled_ball/model.toml").read_text())
+    start = lambda xml: xml.replace('unit="m" start="0"', 'unit="m" start="1.001"')
+    other_fmu("smooth_ball", "smooth_ball", folder / "high_ball.fmu", edit=start, defines=["HEIGHT=1.001"])
     renamed = lambda xml: xml.replace("ball.r[3]", "z").replace("ball.v[3]", "speed").replace("ball.f[3]", "force")
     other_fmu("smooth_ball", "smooth_ball", folder / "free fall-1.fmu", edit=renamed)
     scaled = lambda xml: xml.replace('name="m"><BaseUnit m="1"/>', 'name="m"><BaseUnit m="1" factor="0.001"/>')
@@ -70,6 +79,68 @@ def inner(ssd):
     return {entry for entry in connections(ssd) if entry[0] and entry[2]}
 
 
+def plain(name):
+    """Name of a connector of the system: OMSimulator takes no dots and brackets there."""
+    return name.replace(".", "_").replace("[", "_").removesuffix("]")
+
+
+def starts(path):
+    """Start values that the package has for components, and under None for the system's own connectors."""
+    found = {}
+    for bindings in tree_of(path).iter("{%s}ParameterBindings" % NAMESPACES["ssd"]):
+        parent = bindings.getparent()
+        name = parent.get("name") if etree.QName(parent).localname == "Component" else None
+        (values,) = bindings.findall("ssd:ParameterBinding/ssd:ParameterValues/ssv:ParameterSet", NAMESPACES)
+        etree.XMLSchema(etree.parse(SSV)).assertValid(values)
+        found[name] = {
+            entry.get("name"): (etree.QName(entry[0]).localname, entry[0].get("value"))
+            for entry in values.findall("ssv:Parameters/ssv:Parameter", NAMESPACES)
+        }
+    return found
+
+
+SSV = Path(fmpy.__file__).parent / "ssp/schema/SystemStructureParameterValues.xsd"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_names_in_open_systems_are_plain(folder, model):
+    """As OMSimulator wants them: connectors of the system have neither dots nor brackets, and each a name of its own."""
+    path = folder / f"open_{model}.ssp"
+    contact_fmu("ssp", ROOT / "models" / model / "model.toml", "--open", "-o", path)
+    system = tree_of(path).find("ssd:System", NAMESPACES)
+    names = [connector.get("name") for connector in system.findall("ssd:Connectors/ssd:Connector", NAMESPACES)]
+    assert names and len(set(names)) == len(names)
+    assert all(re.fullmatch(r"\w+", name) for name in names)
+    ends = [
+        connection.get(f"{end}Connector")
+        for connection in system.findall("ssd:Connections/ssd:Connection", NAMESPACES)
+        for end in ("start", "end")
+        if connection.get(f"{end}Element") is None
+    ]
+    assert sorted(ends) == sorted(names)
+
+
+def test_start_values_are_those_of_the_model(folder):
+    path = folder / "start.ssp"
+    contact_fmu("ssp", "high.toml", "--with", "lag.fmu", "--open", "-o", path, cwd=folder)
+    found = starts(path)
+    assert found["coupled_ball"]["ball.r[3]"] == ("Real", "1.001") == found[None]["ball_r_3"]
+    assert set(found["coupled_ball"]) == {f"ball.{letter}[{axis}]" for letter in ("r", "v", "f_ext") for axis in (1, 2, 3)}
+    assert found["lag"] == {"u": ("Real", "0.0"), "enabled": ("Boolean", "true")}
+    assert set(found[None]) == {plain(name) for name in [*found["coupled_ball"], *found["lag"]]}
+    contact_fmu("ssp", "high.toml", "--with", "high_ball.fmu", "-o", path, cwd=folder)
+    found = starts(path)
+    assert found["coupled_ball"] == {"ball.r[3]": ("Real", "1.001"), "ball.v[3]": ("Real", "0.0")}
+    assert found["high_ball"] == {"ball.f[3]": ("Real", "0.0")} and None not in found
+
+
+def test_starts_that_do_not_agree_are_noted(folder):
+    command = [str(BUILDER), "ssp", "high.toml", "--with", "smooth_ball.fmu", "-o", "apart.ssp"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    told = "note: input coupled_ball.ball.r[3] starts at 1.001, but smooth_ball.ball.r[3], to which it is connected, at 0.0\n"
+    assert done.stderr == told
+
+
 def test_one_fmu(folder):
     path, ssd = ssp(folder, "one.ssp", "--open")
     assert zipfile.ZipFile(path).namelist() == ["SystemStructure.ssd", "resources/coupled_ball.fmu"]
@@ -79,7 +150,7 @@ def test_one_fmu(folder):
     assert (kinds["ball.r[3]"], kinds["ball.f[3]"], kinds["ball.mass"]) == ("input", "output", "parameter")
     assert "time" not in kinds
     outer = {connector.name: connector.kind for connector in ssd.system.connectors}
-    assert outer == {name: kind for name, kind in kinds.items() if kind in ("input", "output")}
+    assert outer == {plain(name): kind for name, kind in kinds.items() if kind in ("input", "output")}
     assert inner(ssd) == set()
     assert len(connections(ssd)) == len(outer)
     assert len(get_connections(ssd.system)) == len(outer)
@@ -133,7 +204,7 @@ def test_same_names_are_connected(folder):
     assert inner(ssd) == SMOOTH
     names = [connector.name for connector in ssd.system.connectors]
     assert len(set(names)) == len(names)
-    assert "ball.r[1]" in names and "ball.r[3]" not in names and "ball.f[3]" not in names
+    assert "ball_r_1" in names and "ball_r_3" not in names and "ball_f_3" not in names
 
 
 def in_fmpy(path, steps):
@@ -142,12 +213,7 @@ def in_fmpy(path, steps):
     return result["smooth_ball.ball.r[3]"], result["coupled_ball.ball.latency"][-1]
 
 
-def reference(fmu, name):
-    """Value reference of a variable."""
-    return {variable.name: variable.valueReference for variable in read_model_description(fmu).modelVariables}[name]
-
-
-def in_libcosim(path, steps):
+def in_libcosim(path, steps, ball="smooth_ball"):
     """With the step size of the package."""
     # libcosim takes the folder of the description.
     extracted = path.with_suffix("")
@@ -155,18 +221,18 @@ def in_libcosim(path, steps):
     execution = CosimExecution.from_ssp_file(ssp_path=str(extracted))
     observer = CosimObserver.create_last_value()
     execution.add_observer(observer=observer)
-    ball, contact = (execution.slave_index_from_instance_name(name) for name in ("smooth_ball", "coupled_ball"))
-    height = reference(extracted / "resources/smooth_ball.fmu", "ball.r[3]")
+    index, contact = (execution.slave_index_from_instance_name(name) for name in (ball, "coupled_ball"))
+    height = references(read_model_description(extracted / f"resources/{ball}.fmu"))["ball.r[3]"]
     heights = []
     for _ in range(steps):
         assert execution.step()
-        heights += observer.last_real_values(ball, [height])
+        heights += observer.last_real_values(index, [height])
     assert abs(execution.status().current_time - steps * STEP * 1e9) < 1
-    latency = reference(extracted / "resources/coupled_ball.fmu", "ball.latency")
+    latency = references(read_model_description(extracted / "resources/coupled_ball.fmu"))["ball.latency"]
     return heights, observer.last_integer_values(contact, [latency])[0]
 
 
-def in_ecos(path, steps):
+def in_ecos(path, steps, ball="smooth_ball"):
     # ecos is linked with a library that another package brings.
     ctypes.CDLL(f"{sys.prefix}/lib/libtbb.so.12", mode=ctypes.RTLD_GLOBAL)
     from ecospy import EcosSimulation
@@ -176,7 +242,7 @@ def in_ecos(path, steps):
         simulation.init()
         for _ in range(steps):
             simulation.step()
-            heights.append(simulation.get_real("smooth_ball::ball.r[3]"))
+            heights.append(simulation.get_real(f"{ball}::ball.r[3]"))
         return heights, simulation.get_integer("coupled_ball::ball.latency")
 
 
@@ -226,7 +292,7 @@ def test_outputs_of_the_same_name_are_not_connected(folder):
     }
     names = [connector.name for connector in ssd.system.connectors]
     assert len(set(names)) == len(names)
-    assert {"smooth_ball.ball.r[3]", "smooth_ball_2.ball.r[3]", "ball.r[1]"} <= set(names)
+    assert {"smooth_ball_ball_r_3", "smooth_ball_2_ball_r_3", "ball_r_1"} <= set(names)
     wish = "smooth_ball_2.ball.r[3]=coupled_ball.ball.r[3]"
     _, ssd = ssp(folder, "two.ssp", "--with", "smooth_ball.fmu", "--with", "smooth_ball.fmu", "--connect", wish)
     assert ("smooth_ball_2", "ball.r[3]", "coupled_ball", "ball.r[3]") in inner(ssd)
@@ -246,4 +312,24 @@ def test_system_of_an_owned_model_runs(folder):
     result = simulate_ssp(str(path), stop_time=0.995, step_size=1e-2)
     times = 1e-2 * np.arange(1, 101)
     assert np.abs(result["bouncing_ball.ball.r[3]"] - 0.2 - exact.ball_height(times)).max() < 1e-12
-    assert np.array_equal(result["ball.r[3]"], result["bouncing_ball.ball.r[3]"])
+    assert np.array_equal(result["ball_r_3"], result["bouncing_ball.ball.r[3]"])
+
+
+@pytest.mark.parametrize("master", [in_libcosim, in_ecos])
+def test_a_ball_starts_where_the_model_has_it(folder, master):
+    path = folder / f"high_{master.__name__}.ssp"
+    contact_fmu("ssp", "high.toml", "--with", "high_ball.fmu", "-o", path, cwd=folder)
+    heights, latency = master(path, 1000, ball="high_ball")
+    times = STEP * np.arange(1, 1001)
+    flies = ~np.any([(hit <= times) & (times < hit + 3e-3) for hit in exact.ball_impacts(2)[0]], axis=0)
+    assert np.abs(heights - exact.ball_height(times) - 0.2)[flies].max() < 1e-8
+    assert latency == 1
+
+
+def test_a_runner_that_starts_connections_elsewhere_is_told(folder, capfd):
+    """FMPy has no start values of connections: the FMU says what is wrong."""
+    path = folder / "high.ssp"
+    contact_fmu("ssp", "high.toml", "--with", "high_ball.fmu", "-o", path, cwd=folder)
+    simulate_ssp(str(path), stop_time=0.0095, step_size=STEP)
+    told = [line for line in capfd.readouterr().out.splitlines() if "has jumped by" in line]
+    assert len(told) == 1 and "ball.r has jumped by 1.001 m, which ball.v does not explain" in told[0]

@@ -15,8 +15,8 @@ protected
   constant Integer stateReferences[:] = {{state_references}} "Outputs at the start of a period";
   constant Integer resultReferences[:] = {{result_references}} "Outputs that belong to a whole period";
   constant Integer countReferences[:] = {{count_references}} "Integer outputs that belong to a whole period";
-{{protected}}  discrete Real states[{{state_count}}](each start = 0, each fixed = true) "At the last exchange";
-  discrete Real results[{{result_count}}](each start = 0, each fixed = true) "Over the present period";
+{{units}}{{protected}}  discrete Real states[{{state_count}}](each unit = "1", each start = 0, each fixed = true) "At the last exchange";
+  discrete Real results[{{result_count}}](each unit = "1", each start = 0, each fixed = true) "Over the present period";
   Integer counts[{{count_count}}](each start = 0, each fixed = true) "Over the present period";
   {{package}}.Internal.Engine engine = {{package}}.Internal.Engine("{{class}}", libraries, data, "{{guid}}", parameterReferences,
     {{parameter_values}},
