@@ -4,9 +4,13 @@
 //! `benches/peers/ball_pit` compiles rapier's side, runs this, and compares Siconos on the contact problems that this leaves
 //! in the folder CONTACT_PROBLEMS. Arguments are other pits: `5x5x3`.
 
+#[path = "peers/processor_time.rs"]
+mod processor_time;
+
 use contact_fmu::engine::{State, Workspace, advance};
 use contact_fmu::model::file;
 use nalgebra::{Matrix3, Vector3};
+use processor_time::processor_time;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -93,14 +97,6 @@ fn main() {
 fn count_of(text: &str) -> Option<[usize; 3]> {
     let numbers: Option<Vec<usize>> = text.split('x').map(|number| number.parse().ok()).collect();
     numbers?.try_into().ok()
-}
-
-/// Time that this process has had a processor, in seconds; others that run at the same time do not count.
-fn processor_time() -> f64 {
-    // The count is brought up to date where the process lets go of the processor.
-    std::thread::yield_now();
-    let text = std::fs::read_to_string("/proc/self/schedstat").expect("Linux");
-    text.split_whitespace().next().and_then(|field| field.parse::<f64>().ok()).expect("nanoseconds") * 1e-9
 }
 
 struct Run {

@@ -20,6 +20,7 @@ mod rotation;
 mod scalar;
 mod scheme;
 mod solver;
+mod start;
 mod state;
 mod step;
 mod system;
@@ -55,6 +56,7 @@ pub use solver::{
     LcpScratch, LcpSettings, LcpSolver, Report, Solvable, SolverChoice, SolverScratch, SolverSettings,
     Status, complementarity_solve, solve_cone,
 };
+pub use start::Start;
 pub use state::{
     Compression, ContactMemory, ContactMode, ContactRecord, GroupPoint, Input, MAX_INPUT_DERIVATIVE,
     NodeState, Parameters, Past, RotationState, State, StepRecord, Trend,

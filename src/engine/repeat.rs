@@ -190,11 +190,9 @@ fn list<S: Scalar>(
         parameters.mu[contact].bits(found);
         parameters.restitution[contact].bits(found);
         found(mode_bits(state.contacts[contact].mode));
-        if !state.guesses.is_empty() {
-            let first = system.first_points[contact];
-            let places = first..first + system.contacts[contact].places();
-            state.guesses[places].iter().for_each(|guess| list_vector(guess, found));
-        }
+        let first = system.first_points[contact];
+        let places = first..first + system.contacts[contact].places();
+        state.guesses[places].iter().for_each(|guess| list_vector(guess, found));
     }
     if island.is_pile {
         for point in &state.points {

@@ -160,6 +160,29 @@ pub fn spin<S: Scalar>(
     orientation.to_world(&orientation.to_body(impulse).component_div(inertia))
 }
 
+/// Whether a body with these moments of inertia spins faster or slower when it turns.
+#[inline]
+pub fn is_uneven<S: Scalar>(inertia: &Vector3<S>) -> bool {
+    let [x, y, z] = [0, 1, 2].map(|axis| inertia[axis].value());
+    (x != y || y != z) && (x + y + z).is_finite()
+}
+
+/// Turn, in rad, up to which a free rotation is computed in one part: well below the pole of the tangent of half of it.
+const LARGEST_TURN: f64 = 1.0;
+/// Parts of an interval of free rotation: tens of turns in a step are no motion that a step can follow.
+const MOST_PARTS: u32 = 256;
+
+/// The turn nearest to `way` among those that make the same rotation as `turn`.
+fn nearest_turn<S: Scalar>(turn: &Vector3<S>, way: &Vector3<S>) -> Vector3<S> {
+    let angle = length(turn);
+    if angle.value() == 0.0 {
+        return *turn;
+    }
+    let full = std::f64::consts::TAU;
+    let turns = ((way.dot(turn) / angle - angle).value() / full).round();
+    turn + turn * (S::from(turns * full) / angle)
+}
+
 /// A body that turns freely under a constant torque and whatever else accelerates it, all in world components.
 #[derive(Clone, Copy, Debug)]
 pub struct FreeRotation<S> {
@@ -189,28 +212,72 @@ impl<S: Scalar> FreeRotation<S> {
 
     /// Mean angular velocity over `dt`, with which the orientation turns, and angular velocity at its end.
     ///
-    /// Half of what the torque does, the free rotation, the other half. Order 2, and the angular momentum is exact. Without
-    /// torque the energy is kept to round-off too.
+    /// The interval is cut where the body turns by more than [`LARGEST_TURN`]. The mean is then that of the turns nearest to
+    /// the way of all parts among those that lead to the same orientation. Of more than [`MOST_PARTS`] the energy is not kept.
     #[inline]
     pub fn over(&self, dt: S) -> (Vector3<S>, Vector3<S>) {
-        let half = dt * S::from(0.5);
         if self.is_prescribed() {
             let growth = self.acceleration.unwrap_or_else(Vector3::zeros);
-            return (self.angular_velocity + growth * half, self.angular_velocity + growth * dt);
+            return (
+                self.angular_velocity + growth * (dt * S::from(0.5)),
+                self.angular_velocity + growth * dt,
+            );
         }
-        let pushed = self.angular_velocity + self.growth_at(&self.orientation) * half;
-        let momentum = angular_momentum(&self.orientation, &self.inertia, &pushed);
-        let mean = self.orientation.to_world(&self.tumble(&self.orientation.to_body(&pushed), dt));
-        let end = self.orientation.turned(&(mean * dt));
-        (mean, spin(&end, &self.inertia, &momentum) + self.growth_at(&end) * half)
+        match self.part(dt) {
+            Some(motion) => motion,
+            None => self.in_parts(dt),
+        }
     }
 
-    /// Mean angular velocity over `dt` of a body that nothing turns, in body components.
+    #[inline(never)]
+    fn in_parts(&self, dt: S) -> (Vector3<S>, Vector3<S>) {
+        let mut body = *self;
+        let (mut left, mut way) = (dt, Vector3::zeros());
+        let mut part = 1.0;
+        for _ in 0..MOST_PARTS {
+            let share = part * LARGEST_TURN / (length(&body.angular_velocity).value() * left.value());
+            let length = if share < 1.0 { left * S::from(share) } else { left };
+            let Some((mean, end)) = body.part(length) else {
+                part *= 0.5;
+                continue;
+            };
+            body.orientation = body.orientation.turned(&(mean * length));
+            body.angular_velocity = end;
+            way += mean * length;
+            left -= length;
+            if left.value() <= 0.0 {
+                let turn = nearest_turn(&body.orientation.turn_from(&self.orientation), &way);
+                return (turn / dt, body.angular_velocity);
+            }
+            part = 1.0;
+        }
+        // The rest as if it spun evenly: of so many turns the angular momentum alone is kept.
+        let momentum = angular_momentum(&body.orientation, &self.inertia, &body.angular_velocity);
+        let rest = body.angular_velocity * left;
+        body.orientation = body.orientation.turned(&rest);
+        let turn = nearest_turn(&body.orientation.turn_from(&self.orientation), &(way + rest));
+        (turn / dt, spin(&body.orientation, &self.inertia, &momentum))
+    }
+
+    /// Half of what the torque does, the free rotation, the other half. Order 2, and the angular momentum is exact. Without
+    /// torque the energy is kept to round-off too. None where the body turns too far for that.
+    #[inline]
+    fn part(&self, dt: S) -> Option<(Vector3<S>, Vector3<S>)> {
+        let half = dt * S::from(0.5);
+        let pushed = self.angular_velocity + self.growth_at(&self.orientation) * half;
+        let momentum = angular_momentum(&self.orientation, &self.inertia, &pushed);
+        let mean = self.orientation.to_world(&self.tumble(&self.orientation.to_body(&pushed), dt)?);
+        let end = self.orientation.turned(&(mean * dt));
+        Some((mean, spin(&end, &self.inertia, &momentum) + self.growth_at(&end) * half))
+    }
+
+    /// Mean angular velocity over `dt` of a body that nothing turns, in body components; none where the turn is too large
+    /// to find it.
     ///
     /// `I (w - w0) + k w x I w = 0` makes `I (2 w - w0)` of `I w0` by the inverse of the Cayley transform of `2 k w`. With
     /// `k = tan(dt |w| / 2) / |w|` that is the turn `dt w`: angular momentum and energy are kept, and what spins evenly
     /// turns exactly. [Simo and Wong 1991, with `k = dt / 2`]
-    fn tumble(&self, start: &Vector3<S>, dt: S) -> Vector3<S> {
+    fn tumble(&self, start: &Vector3<S>, dt: S) -> Option<Vector3<S>> {
         /// Newton's steps; of turns far below 1 rad it takes three.
         const MOST: u32 = 8;
         /// A change below this part of the angular velocity is the last.
@@ -218,30 +285,36 @@ impl<S: Scalar> FreeRotation<S> {
         let inertia = &self.inertia;
         let half = dt * S::from(0.5);
         let mut mean = start - start.cross(&inertia.component_mul(start)).component_div(inertia) * half;
-        if mean == *start {
-            return mean;
+        let size = start.dot(start).value();
+        let is_far = size * dt.value() * dt.value() > LARGEST_TURN * LARGEST_TURN;
+        if mean == *start || (is_far && self.is_spherical()) {
+            return Some(*start);
+        }
+        if is_far {
+            return None;
         }
         let moments = Matrix3::from_diagonal(inertia);
-        let size = start.dot(start).value();
         for _ in 0..MOST {
             let momentum = inertia.component_mul(&mean);
             let square = mean.dot(&mean) * half * half;
-            // Of turns beyond that the energy is not kept.
-            let (sinc, cos) = sinc_cos(if square.value() < 1.0 { square } else { S::one() });
+            if square.value() > LARGEST_TURN * LARGEST_TURN {
+                return None;
+            }
+            let (sinc, cos) = sinc_cos(square);
             let k = half * sinc / cos;
             let missing = inertia.component_mul(&(start - mean)) - mean.cross(&momentum) * k;
             let tangent = moments + (cross_matrix(&mean) * moments - cross_matrix(&momentum)) * k;
             let change = solve(&tangent, &missing);
             let changed = change.dot(&change).value();
             if changed.is_nan() || changed > size {
-                break;
+                return None;
             }
             mean += change;
             if changed <= LAST * LAST * size {
-                break;
+                return Some(mean);
             }
         }
-        mean
+        None
     }
 
     /// No angular velocity over `dt` is larger.
@@ -255,6 +328,12 @@ impl<S: Scalar> FreeRotation<S> {
         let torque = length(&self.torque).value() + acceleration * moments().fold(0.0, f64::max);
         let most = length(&momentum).value() + torque * dt.value();
         most / moments().fold(f64::INFINITY, f64::min)
+    }
+
+    /// Whether every axis is a principal one, up to round-off.
+    fn is_spherical(&self) -> bool {
+        let moments = self.inertia.map(|moment| moment.value());
+        moments.max() - moments.min() <= 4.0 * f64::EPSILON * moments.max()
     }
 
     fn is_prescribed(&self) -> bool {
@@ -353,7 +432,7 @@ mod tests {
             let momentum = angular_momentum(&body.orientation, &body.inertia, &body.angular_velocity);
             (momentum, 0.5 * momentum.dot(&body.angular_velocity))
         };
-        for dt in [1e-3, 0.1, 0.2] {
+        for dt in [1e-3, 0.1, 0.2, 1.0, 10.0] {
             let (momentum, energy) = state(&body);
             for _ in 0..10_000 {
                 let (mean, end) = body.over(dt);
@@ -361,11 +440,33 @@ mod tests {
                 body.angular_velocity = end;
             }
             let (momentum_then, energy_then) = state(&body);
-            // Round-off of ten thousand turns.
+            // Round-off of ten thousand turns, and of the parts that they are cut into.
             let (turned, gained) =
                 ((momentum_then - momentum).norm() / momentum.norm(), energy_then / energy - 1.0);
-            assert!(turned < 1e-11 && gained.abs() < 1e-11, "{dt}: {turned:e}, {gained:e}");
+            let most = 1e-11 * f64::max(1.0, 10.0 * dt);
+            assert!(turned < most && gained.abs() < most, "{dt}: {turned:e}, {gained:e}");
         }
+    }
+
+    #[test]
+    fn a_long_interval_is_cut() {
+        let long = tumbling(Vector3::new(3.0, -2.0, 4.0));
+        let (mean, end) = long.over(20.0);
+        let energy = |body: &FreeRotation<f64>, spin: &Vector3<f64>| {
+            angular_momentum(&body.orientation, &body.inertia, spin).dot(spin)
+        };
+        let after = FreeRotation { orientation: long.orientation.turned(&(mean * 20.0)), ..long };
+        let change = energy(&after, &end) / energy(&long, &long.angular_velocity) - 1.0;
+        assert!(change.abs() < 1e-12, "{change:e}");
+        // A full turn more or less is the same orientation, but not the same mean.
+        let ratio = mean.norm() / long.angular_velocity.norm();
+        assert!(ratio > 0.5 && ratio < 1.5, "{ratio}");
+        // Of a million turns the angular momentum is kept.
+        let (mean, end) = long.over(1e6);
+        let after = long.orientation.turned(&(mean * 1e6));
+        let [before, after] = [(&long.orientation, &long.angular_velocity), (&after, &end)]
+            .map(|(orientation, spin)| angular_momentum(orientation, &long.inertia, spin));
+        assert!((after - before).norm() < 1e-8 * before.norm());
     }
 
     /// Half the step makes a quarter of the error.

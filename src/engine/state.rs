@@ -208,6 +208,8 @@ pub struct StepRecord<S: Scalar> {
     pub duration: f64,
     /// Number of substeps.
     pub substeps: u32,
+    /// Those whose impacts were too many to be followed one by one: the rest of them was captured.
+    pub captured: u32,
     /// Solver iterations, summed.
     pub iterations: u32,
     /// Largest relative natural residual.
@@ -328,6 +330,7 @@ impl<S: Scalar> State<S> {
             step: StepRecord {
                 duration: self.step.duration,
                 substeps: self.step.substeps,
+                captured: self.step.captured,
                 iterations: self.step.iterations,
                 residual: self.step.residual,
                 penetration: convert(self.step.penetration),
@@ -452,9 +455,7 @@ impl<S: Scalar> Clone for State<S> {
         if !(self.couplings.is_empty() && source.couplings.is_empty()) {
             copy_list(&mut self.couplings, &source.couplings);
         }
-        if !(self.guesses.is_empty() && source.guesses.is_empty()) {
-            copy_list(&mut self.guesses, &source.guesses);
-        }
+        copy_list(&mut self.guesses, &source.guesses);
         if !(self.points.is_empty() && source.points.is_empty()) {
             copy_list(&mut self.points, &source.points);
         }
@@ -554,6 +555,7 @@ impl<S: Scalar> StepRecord<S> {
         StepRecord {
             duration: 0.0,
             substeps: 0,
+            captured: 0,
             iterations: 0,
             residual: 0.0,
             penetration: S::zero(),

@@ -40,6 +40,9 @@ pub struct Workspace<S: Scalar> {
     /// What corrects positions: in place of impulses by node, and of their moments by rotating node.
     pub(super) shifts: Vec<Vector3<S>>,
     pub(super) moments: Vec<Vector3<S>>,
+    /// Proposed velocities and rotations without contact, while contact problems are repeated.
+    pub(super) free_velocity: Vec<Vector3<S>>,
+    pub(super) free_turns: Vec<Turn<S>>,
     /// Contact pairs of the island at hand.
     pub(super) touches: Vec<Touch<S>>,
     /// Those that act, as positions in `touches`.
@@ -66,10 +69,10 @@ pub struct Workspace<S: Scalar> {
     pub(super) couplings: Vec<coupling::Scratch<S>>,
     /// Linear systems of springs and joints, by [`Island::linkage`].
     pub(super) linkages: Vec<linkage::Scratch<S>>,
-    /// What pairs of groups remember, and what finds them; made when there is the first one.
+    /// What pairs of groups remember, and what finds out which bodies hang together; made when it is first needed.
     pub(super) memory: pile::Memory<S>,
     pub(super) pile: Option<Box<PileScratch>>,
-    /// Most pairs of groups in an island whose steps are captured because it is too large to be split at impacts.
+    /// Most pairs in an island whose steps are captured because it is too large to be split at impacts.
     pub(super) captured_pairs: usize,
     /// Substeps that may repeat themselves, by [`Island::rest`].
     repeats: Vec<Repeat<S>>,
@@ -86,11 +89,18 @@ pub(super) struct Turn<S> {
     pub end: Vector3<S>,
     /// Orientation in which impulses act.
     pub acting: Orientation<S>,
+    /// The part of `end` by which impulses, as they turn the body on, change how it spins.
+    pub gyration: Vector3<S>,
 }
 
 impl<S: Scalar> Turn<S> {
     pub fn none() -> Turn<S> {
-        Turn { mean: Vector3::zeros(), end: Vector3::zeros(), acting: Orientation::identity() }
+        Turn {
+            mean: Vector3::zeros(),
+            end: Vector3::zeros(),
+            acting: Orientation::identity(),
+            gyration: Vector3::zeros(),
+        }
     }
 }
 
@@ -119,7 +129,9 @@ pub enum StepError {
         needed: f64,
     },
     /// Position or velocity overflowed.
-    #[error("a position or velocity is no longer a finite number: look for huge forces, velocities or steps")]
+    #[error(
+        "a position or velocity is no longer a finite number: look for huge forces, velocities, spins or steps"
+    )]
     NotFinite,
 }
 
@@ -134,7 +146,7 @@ impl<S: Scalar> Workspace<S> {
         };
         let contacts = system.islands.iter().map(touches).max().unwrap_or(0);
         let rubbing = system.linkages.iter().map(|linkage| linkage.rubbing.len()).max().unwrap_or(0);
-        let coupled = if system.needs_solver() { contacts + rubbing } else { 0 };
+        let coupled = contacts + rubbing;
         // Contacts with more neighbours than this only cost an allocation, once.
         const LIKELY_NEIGHBOURS: usize = 16;
         let blocks = coupled * coupled.min(LIKELY_NEIGHBOURS);
@@ -144,6 +156,8 @@ impl<S: Scalar> Workspace<S> {
             velocity: vec![Vector3::zeros(); nodes],
             torque: vec![Vector3::zeros(); rotations],
             turns: vec![Turn::none(); rotations],
+            free_velocity: vec![Vector3::zeros(); nodes],
+            free_turns: vec![Turn::none(); rotations],
             shifts: vec![Vector3::zeros(); nodes],
             moments: vec![Vector3::zeros(); rotations],
             touches: Vec::with_capacity(contacts),
@@ -178,7 +192,7 @@ impl<S: Scalar> Workspace<S> {
         }
     }
 
-    /// Most pairs of groups in an island too large to be split at impacts since the last call; zero where all were split
+    /// Most pairs in an island too large to be split at impacts since the last call; zero where all were split
     /// that are to be.
     pub fn take_captured_pairs(&mut self) -> usize {
         std::mem::take(&mut self.captured_pairs)
@@ -324,7 +338,7 @@ fn advance_by_substep<S: Solvable>(
     {
         return;
     }
-    if island.is_pile {
+    if island.is_searched() {
         pile::run(system, island, state, workspace, (length, offset));
     } else {
         IslandStep::new(system, island, state, workspace, (length, offset)).run();
@@ -344,8 +358,15 @@ fn cut(duration: f64, step: f64) -> Result<(u32, f64), StepError> {
 }
 
 fn begin<S: Scalar>(state: &mut State<S>, duration: f64, substeps: u32) {
-    state.step =
-        StepRecord { duration, substeps, iterations: 0, residual: 0.0, penetration: S::zero(), ..state.step };
+    state.step = StepRecord {
+        duration,
+        substeps,
+        captured: 0,
+        iterations: 0,
+        residual: 0.0,
+        penetration: S::zero(),
+        ..state.step
+    };
     for contact in &mut state.contacts {
         // The mode stays until a substep has looked at the contact.
         *contact = ContactRecord { mode: contact.mode, ..ContactRecord::open() };

@@ -211,7 +211,7 @@ impl Contact {
         if remembers {
             *memories += points;
         }
-        let turns_along = shape.has_points() || surface.body.is_some() || !surface.shape.is_flat();
+        let turns_along = shape.has_edges() || surface.body.is_some() || !surface.shape.is_flat();
         Contact {
             between: Between::Pair(Sides { node, surface: place }),
             points,
@@ -285,12 +285,14 @@ impl Contact {
 pub struct Island {
     /// Indices of the nodes.
     pub nodes: Vec<usize>,
-    /// Indices of the hard contacts that are pairs.
+    /// Indices of the hard contacts that are pairs; of an island that was split, those that are near.
     pub contacts: Vec<usize>,
     /// Pairs of groups that are near in the substep at hand; none in [`System::islands`].
     pub pairs: Vec<Near>,
     /// Whether its nodes are those of [`System::pile`].
     pub is_pile: bool,
+    /// Whether it is a part of one of [`System::islands`] that hangs together in the substep at hand.
+    pub is_part: bool,
     /// Indices of the continuous ones.
     pub continuous: Vec<usize>,
     /// Whether touching points of some of them stay with bodies that turn.
@@ -318,6 +320,7 @@ impl Island {
             contacts: Vec::new(),
             pairs: Vec::new(),
             is_pile: false,
+            is_part: false,
             continuous: Vec::new(),
             turns_along: false,
             couplings: Vec::new(),
@@ -344,9 +347,29 @@ impl Island {
                 || contacts.iter().all(|contact| contact.group().is_none() || is_plain(contact)))
     }
 
+    /// Its hard contacts: pairs of their own, and those of groups that are near.
+    pub(super) fn all_pairs<'a>(&'a self, system: &'a System) -> impl Iterator<Item = (usize, Sides)> + 'a {
+        let own = self.contacts.iter().map(|&contact| (contact, system.contacts[contact].sides()));
+        own.chain(self.pairs.iter().map(|near| (near.contact, near.sides)))
+    }
+
     /// Whether parts of it that nothing connects may be stepped on their own.
     pub(super) fn splits(&self) -> bool {
         self.couplings.is_empty() && self.continuous.is_empty() && self.linkage.is_none()
+    }
+
+    /// Whether in every substep it is found anew what hangs together.
+    #[inline]
+    pub(super) fn is_searched(&self) -> bool {
+        self.is_pile || (self.nodes.len() > 1 && self.splits())
+    }
+
+    /// Whether so many pairs hang together that every impact starts many others: such steps are captured.
+    #[inline]
+    pub(super) fn is_crowd(&self) -> bool {
+        /// Pairs up to which an island is split at impacts.
+        const MOST_PAIRS: usize = 64;
+        self.is_part && self.contacts.len() + self.pairs.len() > MOST_PAIRS
     }
 
     /// Finds out how its nodes are coupled.
@@ -459,14 +482,22 @@ impl System {
         !matches!(shape, SurfaceShape::Solid { solid: Solid::Mesh(_), .. })
     }
 
-    /// Half of the least width of the wider one of two shapes; none for a plane, behind which all is solid.
+    /// Half of the least width of the wider one of two shapes; none for a plane, behind which all is solid. Shapes of
+    /// unknown width, and those that are flat, count as plates.
     pub(super) fn half_width(&self, sides: Sides) -> Option<f64> {
+        /// Half the width of a plate over its size.
+        const PLATE: f64 = 1e-3;
         let SurfaceShape::Solid { solid, .. } = &self.surfaces[sides.surface].shape else { return None };
         let own = match self.nodes[sides.node].shape.as_surface() {
             Some(SurfaceShape::Solid { solid, .. }) => solid.half_width(),
             _ => 0.0,
         };
-        Some(own.max(solid.half_width()))
+        let width = own.max(solid.half_width());
+        if width > 0.0 {
+            return Some(width);
+        }
+        let extent = self.nodes[sides.node].shape.extent(&self.details.points);
+        Some(PLATE * if extent > 0.0 { extent.min(solid.extent()) } else { solid.extent() })
     }
 
     /// Number of points of a contact that may well touch at the same time.
@@ -486,7 +517,7 @@ impl System {
         (self.nodes[sides.node].shape.extent(&self.details.points), surface)
     }
 
-    /// Number of [`super::State::guesses`], where they are needed.
+    /// Number of [`super::State::guesses`].
     pub fn points_of_contacts(&self) -> usize {
         self.pair_points
     }
@@ -508,17 +539,6 @@ impl System {
     pub fn compressions(&self) -> usize {
         let soft = self.contacts.iter().filter(|pair| pair.response != Response::Hard);
         soft.map(|pair| pair.points).sum()
-    }
-
-    /// Whether contacts may need a solver: a lone cone contact of a point mass has a closed form.
-    pub fn needs_solver(&self) -> bool {
-        matches!(self.settings.scheme, Scheme::Midpoint { .. })
-            || self.nodes.iter().any(|node| node.rotation.is_some())
-            || !self.linkages.is_empty()
-            || self.pile.is_some()
-            || self.islands.iter().any(|island| island.contacts.len() > 1)
-            || self.contacts.iter().any(|contact| contact.points > 1)
-            || !self.contacts.iter().all(Contact::is_plain_cone)
     }
 }
 

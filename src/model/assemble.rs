@@ -1,17 +1,16 @@
 //! From the validated model to the engine's system and initial state.
 
 use super::{
-    Anchor, Between, Coupling, Frame, Friction, Joint, Latency, Model, Motion, Motor, NodeShape, Other,
-    Profile, Rotation, Scheme, Solver, Surface, SurfaceShape, TriangleMesh,
+    Anchor, Between, Coupling, Frame, Friction, Latency, Model, Motion, NodeShape, Other, Rotation, Scheme,
+    Solver, Surface, SurfaceShape, TriangleMesh,
 };
 use crate::engine::geometry::polyhedron::Polyhedron;
 use crate::engine::geometry::solids::{Ball, Capsule, Cuboid, Cylinder};
 use crate::engine::law::bristle::Bristle;
 use crate::engine::law::facets::Polygon;
 use crate::engine::{
-    self, Compression, ContactMemory, ContactRecord, CouplingMode, CouplingState, Details, Facets,
-    FrictionLaw, Input, Inputs, JointState, NodeState, Orientation, Parameters, Past, RotationState,
-    Settings, Solid, SolverChoice, SolverSettings, State, StepRecord, System, Ties, Trend,
+    self, CouplingMode, CouplingState, Details, Facets, FrictionLaw, NodeState, Orientation, Parameters,
+    RotationState, Settings, Solid, SolverChoice, SolverSettings, Start, State, System, Ties,
 };
 use nalgebra::Vector3;
 
@@ -105,8 +104,7 @@ impl Model {
     fn initial_state(&self, system: &System) -> State<f64> {
         let gravity = Vector3::from(self.engine.gravity);
         let rotations = || self.bodies().filter_map(|body| body.rotation);
-        State {
-            time: 0.0,
+        let start = Start {
             parameters: Parameters {
                 gravity,
                 step: self.engine.step,
@@ -118,8 +116,6 @@ impl Model {
                 stiffness: self.springs.iter().map(|spring| spring.stiffness).collect(),
                 damping: self.springs.iter().map(|spring| spring.damping).collect(),
             },
-            inputs: Inputs::none(self.bodies().count()),
-            torques: vec![Input::zero(); rotations().count()],
             nodes: self
                 .bodies()
                 .map(|body| NodeState {
@@ -135,34 +131,12 @@ impl Model {
                     contact_impulse: Vector3::zeros(),
                 })
                 .collect(),
-            trends: match self.engine.scheme {
-                Scheme::Midpoint { .. } => vec![Trend::none(); self.bodies().count()],
-                _ => Vec::new(),
-            },
-            pasts: if system.settings.scheme.looks_back() {
-                vec![Past::none(); self.bodies().count()]
-            } else {
-                Vec::new()
-            },
-            contacts: vec![ContactRecord::open(); self.contacts.len()],
-            memories: vec![ContactMemory::none(); system.memories()],
-            compressions: vec![Compression::open(); system.compressions()],
             couplings: self
                 .bodies()
                 .filter_map(|body| body.mode.map(|mode| coupling_state(&body, &mode, gravity)))
                 .collect(),
-            joints: vec![JointState::new(); self.joints.len()],
-            drives: vec![
-                Input::zero();
-                self.joints.iter().filter(|joint| is_driven_by_master(joint)).count()
-            ],
-            guesses: vec![
-                Vector3::zeros();
-                if system.needs_solver() { system.points_of_contacts() } else { 0 }
-            ],
-            points: Vec::new(),
-            step: StepRecord::none(),
-        }
+        };
+        start.state(system)
     }
 
     /// What moves: the nodes, then the surfaces that a master moves, each in file order.
@@ -266,10 +240,6 @@ struct Body<'a> {
 
 fn engine_anchor(anchor: Anchor) -> engine::Anchor {
     engine::Anchor { node: anchor.node, place: Vector3::from(anchor.place) }
-}
-
-fn is_driven_by_master(joint: &Joint) -> bool {
-    matches!(joint.motor, Some(Motor { profile: Profile::Input(_), .. }))
 }
 
 fn engine_node(shape: engine::NodeShape) -> engine::Node {

@@ -626,7 +626,7 @@ pub(super) enum MotionName {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ContactEntry {
-    /// String, default the two names joined by _: letters, digits and _, unique among nodes, surfaces, contacts, springs and joints. With "*" in `between` it makes the contacts one group with one set of variables, of which only what is near costs time.
+    /// String, default the two names joined by _: letters, digits and _, unique among nodes, surfaces, contacts, springs and joints. With "*" in `between` it makes the contacts one group with one set of variables. So does leaving it out where "*" stands for more than 10000 pairs: such a group is called all, all_floor and so on, and shows totals; entries that name fewer pairs show each.
     #[schemars(with = "Option<String>")]
     pub name: Option<Spanned<String>>,
     /// Two names, required: a node and a surface, or two nodes; "*" stands for every node and every surface that the other side can touch, "ball_*" for those whose names begin so. The entry with more exact names decides.

@@ -10,7 +10,7 @@ mod shape;
 mod spring;
 mod tie;
 
-pub use contact::MAX_CONTACTS;
+pub use contact::{MAX_CONTACTS, MOST_SHOWN_PAIRS};
 
 use super::assemble::{facets, polyhedra};
 use super::diagnostics::Problem;

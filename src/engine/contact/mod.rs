@@ -125,7 +125,7 @@ impl<S: Scalar> Touch<S> {
 
     /// Whether it stays with a body that turns, or lies on a surface that is not flat.
     pub fn turns_along(&self, system: &System) -> bool {
-        !self.flat || self.carrier.is_some() || system.nodes[self.node].shape.has_points()
+        !self.flat || self.carrier.is_some() || system.nodes[self.node].shape.has_edges()
     }
 
     /// What may touch.

@@ -2,7 +2,7 @@ use super::super::box_box;
 use super::super::hulls::{HasParts, Hull};
 use super::super::poses::{self, shape_pair};
 use super::super::solids::{Ball, Capsule, Cuboid};
-use super::super::support::Numbers;
+use super::super::support::{Numbers, Solid};
 use super::*;
 use crate::engine::rotation::Orientation;
 

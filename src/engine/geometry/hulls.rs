@@ -63,10 +63,6 @@ impl Hull {
         let turn = |&[a, b, c]: &[u32; 3]| if map.determinant() < 0.0 { [a, c, b] } else { [a, b, c] };
         Hull::new(corners, self.triangles.iter().map(turn).collect())
     }
-
-    pub fn scaled(&self, scale: f64) -> Hull {
-        self.image(&(Matrix3::identity() * scale), &Vector3::zeros())
-    }
 }
 
 impl Solid for Hull {
@@ -96,7 +92,7 @@ impl Solid for Hull {
         Hull::new(corners, self.triangles.iter().map(|&[a, b, c]| [a, c, b]).collect())
     }
     fn scaled(&self, scale: f64) -> Hull {
-        Hull::scaled(self, scale)
+        self.image(&(Matrix3::identity() * scale), &Vector3::zeros())
     }
 }
 

@@ -146,19 +146,10 @@ impl NodeShape {
         matches!(self, NodeShape::Sphere { .. })
     }
 
-    /// Whether the touching point may jump from one place of the shape to another.
+    /// Whether the touching point turns with the body, and may jump from one place of the shape to another.
     #[inline]
     pub fn has_edges(&self) -> bool {
         !matches!(self, NodeShape::Sphere { .. } | NodeShape::Surface)
-    }
-
-    /// Whether it touches with points that turn with the body.
-    #[inline]
-    pub fn has_points(&self) -> bool {
-        matches!(
-            self,
-            NodeShape::Points { .. } | NodeShape::Box(_) | NodeShape::Capsule(_) | NodeShape::Hull(_)
-        )
     }
 
     /// The shape as one that other nodes may touch; none for one that is no solid.

@@ -1,4 +1,4 @@
-//! Groups: contacts between any two of many bodies.
+//! Bodies that may touch one another: pairs, and groups of any two of many.
 //!
 //! In every substep the broad phase ([`near`]) finds the pairs that may touch within it, and what they connect is an
 //! island of its own ([`together`]), which is stepped on its own. What a pair remembers from one interval to the next
@@ -16,9 +16,10 @@ pub use together::Together;
 
 use super::scheme::IslandStep;
 use super::solver::Solvable;
-use super::state::State;
+use super::state::{ContactMode, State};
 use super::step::Workspace;
 use super::system::{Island, System};
+use nalgebra::Vector3;
 use near::Search;
 use together::Split;
 
@@ -38,8 +39,8 @@ impl PileScratch {
     }
 }
 
-/// Advances all bodies of the pile over a substep.
-// Not inlined: steps without groups stay short.
+/// Advances all bodies of an island over a substep, each part that hangs together on its own.
+// Not inlined: steps of lone bodies stay short.
 #[inline(never)]
 pub fn run<S: Solvable>(
     system: &System,
@@ -48,16 +49,36 @@ pub fn run<S: Solvable>(
     workspace: &mut Workspace<S>,
     (length, offset): (f64, f64),
 ) {
-    let Some(pile) = &system.pile else { unreachable!("an island of groups") };
     let mut scratch = workspace.pile.take().unwrap_or_else(|| Box::new(PileScratch::new()));
     let PileScratch { search, split, island } = &mut *scratch;
-    search.find(system, pile, whole, state, (length, offset), &mut split.together);
-    workspace.memory.begin(system, state, &search.near);
-    split.sort(system, whole, &search.near);
+    search.find(system, whole, state, (length, offset), &mut split.together);
+    let pile = system.pile.as_ref().filter(|_| whole.is_pile);
+    if pile.is_some() {
+        workspace.memory.begin(system, state, &search.near);
+    }
+    forget_far(system, whole, state, &search.contacts);
+    split.sort(system, whole, &search.near, &search.contacts);
     for part in 0..split.parts() {
         split.take(part, system, whole, &search.near, island);
         IslandStep::new(system, island, state, workspace, (length, offset)).run();
     }
-    workspace.memory.end(system, pile, state, &search.near);
+    if let Some(pile) = pile {
+        workspace.memory.end(system, pile, state, &search.near);
+    }
     workspace.pile = Some(scratch);
+}
+
+/// Opens the contacts of an island that are not near.
+fn forget_far<S: Solvable>(system: &System, whole: &Island, state: &mut State<S>, near: &[usize]) {
+    let mut near = near.iter().peekable();
+    for &contact in &whole.contacts {
+        if near.next_if(|&&next| next == contact).is_some() {
+            continue;
+        }
+        if state.contacts[contact].mode != ContactMode::Open {
+            state.contacts[contact].open_up();
+        }
+        let first = system.first_points[contact];
+        state.guesses[first..first + system.contacts[contact].places()].fill(Vector3::zeros());
+    }
 }

@@ -1,4 +1,4 @@
-//! Which pairs of groups may touch within a substep.
+//! Which pairs may touch within a substep.
 //!
 //! A body is held by a box about its shape, wider on all sides by twice the way that it can go within the substep. What
 //! is struck may become as fast as what strikes it, so that all bodies that boxes connect get the way of the fastest
@@ -9,7 +9,7 @@ use super::together::Together;
 use crate::engine::contact::{distance_now, gap_of_points, pose};
 use crate::engine::geometry::box_tree::{Aabb, BoxTree};
 use crate::engine::geometry::{Meeting, NodeShape, Placed, Pose, Solid, Surface, SurfaceShape};
-use crate::engine::scalar::{Scalar, length};
+use crate::engine::scalar::{Scalar, largest, length};
 use crate::engine::state::State;
 use crate::engine::system::{Island, Sides, System};
 use nalgebra::Vector3;
@@ -29,17 +29,26 @@ pub struct Near {
 const MARGIN: f64 = 0.05;
 /// Looks with the way of the fastest; each can only connect more.
 const MOST_LOOKS: usize = 8;
+/// Where the search for the nearest pair of points begins, as a part of how far they are from the origin.
+const NEAREST: f64 = 1e-6;
+/// Where it ends, over where it began: everything is within.
+const FARTHEST: f64 = 1e18;
 
 /// Memory of the search.
 #[derive(Clone, Debug, Default)]
 pub struct Search {
-    /// Pairs that are near, by group, node and surface.
+    /// Pairs of groups that are near, by group, node and surface.
     pub near: Vec<Near>,
+    /// The other contacts of the island that are near.
+    pub contacts: Vec<usize>,
     /// Farthest that a body gets within the substep, by node.
     ways: Vec<f64>,
     /// How far it turns, by node.
     turns: Vec<f64>,
     boxes: Vec<Aabb>,
+    /// Boxes about nodes and about surfaces, where they are known.
+    node_boxes: Vec<Option<Aabb>>,
+    surface_boxes: Vec<Option<Aabb>>,
     tree: BoxTree,
     /// Way of the fastest in an island, by its leader.
     fastest: Vec<f64>,
@@ -50,7 +59,6 @@ impl Search {
     pub fn find<S: Scalar>(
         &mut self,
         system: &System,
-        pile: &Pile,
         whole: &Island,
         state: &State<S>,
         (duration, offset): (f64, f64),
@@ -63,12 +71,18 @@ impl Search {
             (self.ways[node], self.turns[node]) = (margin.max(2.0 * way), 2.0 * turn);
         }
         for _ in 0..MOST_LOOKS {
-            self.look(system, pile, state);
+            self.near.clear();
+            if let (true, Some(pile)) = (whole.is_pile, &system.pile) {
+                self.look(system, pile, state);
+            }
             together.reset(system.nodes.len());
-            if !whole.splits() {
+            if whole.splits() {
+                self.look_at_contacts(system, whole, state);
+            } else {
+                self.contacts.clone_from(&whole.contacts);
                 whole.nodes.iter().for_each(|&node| together.join(whole.nodes[0], node));
             }
-            let own = whole.contacts.iter().map(|&contact| system.contacts[contact].sides());
+            let own = self.contacts.iter().map(|&contact| system.contacts[contact].sides());
             for sides in own.chain(self.near.iter().map(|near| near.sides)) {
                 if let Some(body) = system.surfaces[sides.surface].body {
                     together.join(sides.node, body);
@@ -105,6 +119,34 @@ impl Search {
         widened
     }
 
+    /// Finds the contacts of an island whose boxes overlap.
+    fn look_at_contacts<S: Scalar>(&mut self, system: &System, whole: &Island, state: &State<S>) {
+        let Search { contacts, ways, turns, node_boxes, surface_boxes, .. } = self;
+        for (list, count) in
+            [(&mut *node_boxes, system.nodes.len()), (&mut *surface_boxes, system.surfaces.len())]
+        {
+            list.clear();
+            list.resize(count, None);
+        }
+        contacts.clear();
+        for &contact in &whole.contacts {
+            let Sides { node, surface } = system.contacts[contact].sides();
+            let own = *node_boxes[node].get_or_insert_with(|| {
+                let pose = value_pose(&pose(system, state, node));
+                around(&pose.position, &node_half(system, node, &pose), ways[node])
+            });
+            let is_near = match &system.surfaces[surface].shape {
+                SurfaceShape::Plane { .. } => is_near_plane(system, state, (node, surface), ways, turns),
+                SurfaceShape::Solid { .. } => surface_boxes[surface]
+                    .get_or_insert_with(|| surface_box(system, state, &system.surfaces[surface], ways, turns))
+                    .overlaps(&own),
+            };
+            if is_near {
+                contacts.push(contact);
+            }
+        }
+    }
+
     /// Finds the pairs whose boxes overlap.
     fn look<S: Scalar>(&mut self, system: &System, pile: &Pile, state: &State<S>) {
         let Search { near, ways, turns, boxes, tree, .. } = self;
@@ -132,17 +174,10 @@ impl Search {
             _ => {}
         });
         for &plane in &pile.planes {
-            let body = system.surfaces[plane].body;
-            let carrier = body.map(|body| value_pose(&pose(system, state, body)));
-            let Placed::Plane(place) = system.surfaces[plane].shape.place(carrier.as_ref()) else { continue };
             for &node in &pile.nodes {
-                let to_centre = state.nodes[node].position.map(S::value) - place.origin;
-                let spread = carrier.map_or(0.0, |carrier| {
-                    let body = body.unwrap_or(node);
-                    ways[body] + turns[body] * (to_centre + place.origin - carrier.position).norm()
-                });
-                let extent = system.nodes[node].shape.extent(&system.details.points);
-                if place.normal.dot(&to_centre) <= extent + ways[node] + spread && Some(node) != body {
+                if Some(node) != system.surfaces[plane].body
+                    && is_near_plane(system, state, (node, plane), ways, turns)
+                {
                     found(node, Thing::Surface(plane));
                 }
             }
@@ -152,6 +187,26 @@ impl Search {
             near.number = number;
         }
     }
+}
+
+/// Whether a node may come to a plane within the substep.
+fn is_near_plane<S: Scalar>(
+    system: &System,
+    state: &State<S>,
+    (node, plane): (usize, usize),
+    ways: &[f64],
+    turns: &[f64],
+) -> bool {
+    let body = system.surfaces[plane].body;
+    let carrier = body.map(|body| value_pose(&pose(system, state, body)));
+    let Placed::Plane(place) = system.surfaces[plane].shape.place(carrier.as_ref()) else { return true };
+    let to_centre = state.nodes[node].position.map(S::value) - place.origin;
+    let spread = carrier.map_or(0.0, |carrier| {
+        let body = body.unwrap_or(node);
+        ways[body] + turns[body] * (to_centre + place.origin - carrier.position).norm()
+    });
+    let extent = system.nodes[node].shape.extent(&system.details.points);
+    place.normal.dot(&to_centre) <= extent + ways[node] + spread
 }
 
 /// Farthest that a point of a body gets within a substep without being struck, and how far the body turns.
@@ -258,11 +313,13 @@ pub fn nearest_pair<S: Scalar>(system: &System, state: &State<S>, contact: usize
             return nearest;
         }
         let least = pile.nodes.iter().map(|&node| system.nodes[node].shape.extent(&system.details.points));
-        let first = least.fold(f64::INFINITY, f64::min).max(1e-6);
+        let positions = pile.nodes.iter().map(|&node| largest(&state.nodes[node].position));
+        let apart = NEAREST * positions.fold(f64::MIN_POSITIVE, f64::max);
+        let first = least.fold(f64::INFINITY, f64::min).max(apart);
         reach = match nearest {
             Some((_, gap)) => gap.value(),
             None if reach == 0.0 => first,
-            None if reach > 1e12 => f64::INFINITY,
+            None if reach > FARTHEST * first => f64::INFINITY,
             None => 4.0 * reach,
         };
         search.ways.fill(reach);

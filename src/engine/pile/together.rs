@@ -95,7 +95,7 @@ impl Split {
     }
 
     /// Finds the islands of nodes that are together, in the order of their smallest nodes.
-    pub fn sort(&mut self, system: &System, whole: &Island, near: &[Near]) {
+    pub fn sort(&mut self, system: &System, whole: &Island, near: &[Near], near_contacts: &[usize]) {
         let Split { together, homes, nodes, pairs, contacts } = self;
         homes.clear();
         homes.resize(system.nodes.len(), 0);
@@ -112,7 +112,7 @@ impl Split {
         nodes.sort(count, whole.nodes.iter().map(|&node| (node, homes[node])));
         pairs.sort(count, near.iter().map(|near| (near.number, homes[near.sides.node])));
         let home = |&contact: &usize| (contact, homes[system.contacts[contact].sides().node]);
-        contacts.sort(count, whole.contacts.iter().map(home));
+        contacts.sort(count, near_contacts.iter().map(home));
     }
 
     /// Writes one of the islands.
@@ -128,7 +128,7 @@ impl Split {
         let turns = |near: &Near| {
             let surface = &system.surfaces[near.sides.surface];
             let shape = &system.nodes[near.sides.node].shape;
-            shape.has_points() || surface.body.is_some() || !surface.shape.is_flat()
+            shape.has_edges() || surface.body.is_some() || !surface.shape.is_flat()
         };
         island.turns_along = island.contacts.iter().any(|&contact| system.contacts[contact].turns_along)
             || island.pairs.iter().any(turns);
@@ -138,7 +138,7 @@ impl Split {
         let is_point = |&node: &usize| system.nodes[node].rotation.is_none();
         island.has_points_only = whole.couplings.is_empty() && island.nodes.iter().all(is_point);
         (island.has_own, island.iterates, island.linkage) = (whole.has_own, whole.iterates, whole.linkage);
-        (island.is_pile, island.rest) = (true, whole.rest);
+        (island.is_pile, island.is_part, island.rest) = (whole.is_pile, true, whole.rest);
     }
 }
 

@@ -61,8 +61,6 @@ impl BoxedProblem {
 }
 
 impl Complementarity for BoxedProblem {
-    const ONE_SIDED: bool = false;
-
     #[inline]
     fn size(&self) -> usize {
         self.q.len()
@@ -91,11 +89,6 @@ impl Complementarity for BoxedProblem {
     #[inline]
     fn natural_residual(&self, z: &[f64]) -> f64 {
         residual_linear::boxed(self, z)
-    }
-
-    #[inline(always)]
-    fn natural_residual_of<const N: usize>(&self, z: &[f64; N]) -> f64 {
-        residual_linear::boxed_of(self, z)
     }
 }
 

@@ -4,9 +4,6 @@
 
 /// A linear complementarity problem between bounds. Rows without bounds are equations `w = 0`.
 pub trait Complementarity {
-    /// Whether all bounds are `0 <= z`.
-    const ONE_SIDED: bool;
-
     /// Number of rows.
     fn size(&self) -> usize;
     /// `M`, row-major.
@@ -19,12 +16,6 @@ pub trait Complementarity {
     fn upper(&self, row: usize) -> f64;
     /// Relative natural residual of `z`; infinite where a number is not finite.
     fn natural_residual(&self, z: &[f64]) -> f64;
-
-    /// The same for a problem that has `N` rows.
-    #[inline(always)]
-    fn natural_residual_of<const N: usize>(&self, z: &[f64; N]) -> f64 {
-        self.natural_residual(z)
-    }
 
     /// One row of `M`.
     #[inline]

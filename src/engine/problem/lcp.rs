@@ -29,8 +29,6 @@ impl LcpProblem {
 }
 
 impl Complementarity for LcpProblem {
-    const ONE_SIDED: bool = true;
-
     #[inline]
     fn size(&self) -> usize {
         self.q.len()
@@ -59,11 +57,6 @@ impl Complementarity for LcpProblem {
     #[inline]
     fn natural_residual(&self, z: &[f64]) -> f64 {
         residual_linear::lcp(self, z)
-    }
-
-    #[inline(always)]
-    fn natural_residual_of<const N: usize>(&self, z: &[f64; N]) -> f64 {
-        residual_linear::lcp_of(self, z)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Proposed velocities become those of the state; impulses, work, modes and penetration are booked.
 
 use super::{IslandStep, balance, friction, linked};
-use crate::engine::contact::{Impulse, Touch, gap};
+use crate::engine::contact::{Impulse, Touch};
 use crate::engine::coupling;
 use crate::engine::pile::gap_of_pair;
 use crate::engine::scalar::{Scalar, length};
@@ -113,14 +113,8 @@ impl<S: Solvable> IslandStep<'_, S> {
 
     /// Records how deep contacts are.
     pub(super) fn record_penetration(&mut self) {
-        for &contact in &self.island.contacts {
-            let depth = -gap(self.system, self.state, contact);
-            if depth.value() > self.state.step.penetration.value() {
-                self.state.step.penetration = depth;
-            }
-        }
-        for pair in &self.island.pairs {
-            let depth = -gap_of_pair(self.system, self.state, pair.sides);
+        for (_, sides) in self.island.all_pairs(self.system) {
+            let depth = -gap_of_pair(self.system, self.state, sides);
             if depth.value() > self.state.step.penetration.value() {
                 self.state.step.penetration = depth;
             }

@@ -82,7 +82,7 @@ pub fn is_due<S: Solvable>(step: &IslandStep<'_, S>) -> bool {
     };
     let turns = || island.nodes.iter().any(|&node| system.nodes[node].rotation.is_some());
     is_conserving
-        && !island.is_pile
+        && !island.is_crowd()
         && island.couplings.is_empty()
         && island.continuous.is_empty()
         && (step.is_jointed() || turns())

@@ -1,6 +1,8 @@
 //! The contact problem of an interval: its assembly, its first guess, its solution as impulses.
 
-use super::{IslandStep, Placing, Rebound, STILL, WITHIN_BOUNDS, friction, joint_friction, linked, rest};
+use super::{
+    IslandStep, Placing, Rebound, STILL, WITHIN_BOUNDS, friction, joint_friction, linked, rest, turning,
+};
 use crate::engine::contact::{Bodies, Impulse, Jacobian, Touch, assemble, scales, turned_to};
 use crate::engine::coupling;
 use crate::engine::elementary::hypot;
@@ -82,6 +84,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         let is_linked = linked::yields(self, Placing::Acting, dt);
         let (mut pass, mut unsolved) = (0, 0);
         let mut is_held;
+        let mut has_moved = false;
         let solved = loop {
             self.begin_problem(Placing::Acting, pass, dt);
             for index in 0..self.workspace.active.len() {
@@ -108,8 +111,8 @@ impl<S: Solvable> IslandStep<'_, S> {
             });
             joint_friction::look(self);
             joint_friction::write(self);
-            // Later passes start where the last one ended.
-            if pass == 0 || !self.system.settings.warm_start {
+            // Later passes start where the last one ended; a problem that has moved is solved as exactly as the first one.
+            if pass == 0 || has_moved || !self.system.settings.warm_start {
                 self.guess(dt);
             }
             is_held = pass == 0 && rest::is_held(self, dt);
@@ -120,6 +123,10 @@ impl<S: Solvable> IslandStep<'_, S> {
                 self.read_impulses();
                 again |= joint_friction::revise(self, pass, dt);
                 again = linked::revise(self, pass, dt, again);
+            } else if pass == 0 {
+                self.read_impulses();
+                has_moved = turning::revise(self, dt);
+                again |= has_moved;
             }
             if !again {
                 break solved;
@@ -241,7 +248,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         for pair in &self.island.pairs {
             self.workspace.memory.forget(self.system, self.state, pair.number);
         }
-        if !solved && self.island.pairs.is_empty() {
+        if !solved && !self.island.is_part {
             return;
         }
         let Workspace { touches, active, columns, scales, unknowns, .. } = &*self.workspace;

@@ -146,7 +146,7 @@ pub fn lift_out<S: Solvable>(step: &mut IslandStep<'_, S>) {
     if step.workspace.active.is_empty() {
         return;
     }
-    if !step.island.pairs.is_empty() && !add_next(step) {
+    if step.island.is_part && !add_next(step) {
         return;
     }
     lift(step);

@@ -334,7 +334,8 @@ fn finish<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
             turn = Turn {
                 mean,
                 end: at.angular_velocity,
-                acting: step.acting_orientation(node, &start.orientation, &mean, h),
+                acting: start.orientation.turned(&(mean * (h * S::from(0.5)))),
+                gyration: Vector3::zeros(),
             };
         }
         let mean = (at.pose.position - start.position) / h;

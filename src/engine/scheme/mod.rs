@@ -31,6 +31,7 @@ pub mod settling;
 pub mod slip_end;
 mod thresholds;
 pub mod time_of_impact;
+mod turning;
 
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
@@ -198,9 +199,9 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
         match settings.scheme {
             Scheme::Midpoint { sweeps } => midpoint::run(self, sweeps, dt),
             Scheme::MoreauJean if settings.time_of_impact && !self.island.iterates => {
-                if self.island.pairs.len() > time_of_impact::MOST_PAIRS {
+                if self.island.is_crowd() {
                     let captured = &mut self.workspace.captured_pairs;
-                    *captured = (*captured).max(self.island.pairs.len());
+                    *captured = (*captured).max(self.island.contacts.len() + self.island.pairs.len());
                     moreau_jean::capture(self, dt, moreau_jean::Gaps::Rounded)
                 } else {
                     time_of_impact::run(self, dt)

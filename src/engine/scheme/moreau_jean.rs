@@ -34,7 +34,7 @@ pub fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, gaps: Gaps) {
     if step.system.settings.correction && !step.island.iterates {
         super::correction::lift_out(step);
     }
-    if step.island.is_pile {
+    if step.island.is_part {
         balance::pay(step, before - step.state.step.dissipated);
     }
     balance::close(step, account);
@@ -67,7 +67,7 @@ pub fn activate<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, gaps: Gaps) {
     for index in 0..step.workspace.touches.len() {
         let touch = &step.workspace.touches[index];
         let mut rounding = if gaps == Gaps::Exact { 0.0 } else { step.touching_distance(touch) };
-        if !step.island.pairs.is_empty() {
+        if step.island.is_part {
             rounding += step.settling_distance(touch);
         }
         let mut opening = touch.normal_velocity.value();

@@ -4,7 +4,7 @@ use super::{FOLLOWED, IslandStep, Rebound, Weights, end_point, frictionless, lin
 use crate::engine::contact::{Carrier, Touch, near, pose};
 use crate::engine::coupling::CouplingMode;
 use crate::engine::geometry::{NodeShape, Pose};
-use crate::engine::rotation::{FreeRotation, Orientation, spin};
+use crate::engine::rotation::{FreeRotation, spin};
 use crate::engine::scalar::length;
 use crate::engine::solver::Solvable;
 use crate::engine::step::{Turn, Workspace};
@@ -119,27 +119,8 @@ impl<S: Solvable> IslandStep<'_, S> {
     fn propose_turn(&mut self, node: usize, rotation: usize, dt: S) {
         let free = self.free_rotation(node, rotation);
         let (mean, end) = free.over(dt);
-        let acting = self.acting_orientation(node, &free.orientation, &mean, dt);
-        self.workspace.turns[rotation] = Turn { mean, end, acting };
-    }
-
-    /// The orientation in which impulses act on a body that turns with the angular velocity `mean`.
-    pub(super) fn acting_orientation(
-        &self,
-        node: usize,
-        start: &Orientation<S>,
-        mean: &Vector3<S>,
-        dt: S,
-    ) -> Orientation<S> {
-        let midway = || start.turned(&(mean * (dt * S::from(0.5))));
-        match self.system.nodes[node].shape {
-            NodeShape::Points { .. } | NodeShape::Surface => midway(),
-            NodeShape::Box(_) | NodeShape::Capsule(_) | NodeShape::Cylinder(_) | NodeShape::Hull(_) => {
-                midway()
-            }
-            _ if self.island.linkage.is_some() => midway(),
-            NodeShape::Sphere { .. } | NodeShape::Disc { .. } => *start,
-        }
+        let acting = free.orientation.turned(&(mean * (dt * S::from(0.5))));
+        self.workspace.turns[rotation] = Turn { mean, end, acting, gyration: Vector3::zeros() };
     }
 
     #[inline(never)]
@@ -263,26 +244,36 @@ impl<S: Solvable> IslandStep<'_, S> {
             return;
         }
         for index in 0..self.workspace.active.len() {
-            let place = self.workspace.active[index];
-            let mut touch = self.workspace.touches[place];
-            // Of a group some pairs do, and some do not.
-            if !self.system.contacts[touch.contact].turns_along || !touch.turns_along(self.system) {
-                continue;
-            }
-            let node = self.proposed_pose(touch.node, dt);
-            let body = touch.carrier.map(|carrier| self.proposed_pose(carrier.node, dt));
-            let end = near(self.system, &node, body.as_ref(), touch.sides(), touch.point);
-            // The lowest point of a rim that is nearly flat runs around it: there is nothing to follow either.
-            let ran = length(&(end.arm - touch.arm)).value() > RUNS_OFF * length(&touch.arm).value();
-            touch.arm_after = if ran { touch.arm } else { end.arm };
-            // Where bodies pass through one another without contact, there is nothing to follow.
-            if end.normal.dot(&touch.normal).value() > FOLLOWED {
-                touch.normal_after = end.normal;
-            }
-            if let (Some(carrier), Some(body)) = (&mut touch.carrier, &body) {
-                carrier.arm_after = node.position + touch.arm_after - body.position;
-            }
-            self.workspace.touches[place] = touch;
+            self.look_ahead_at(self.workspace.active[index], dt);
         }
+    }
+
+    /// The same for one contact.
+    pub(super) fn look_ahead_at(&mut self, place: usize, dt: S) {
+        let mut touch = self.workspace.touches[place];
+        // Of a group some pairs do, and some do not. Where forces act at the end of a step, rims are not followed: what
+        // is left of their normal velocity would open them.
+        let is_rim =
+            matches!(self.system.nodes[touch.node].shape, NodeShape::Disc { .. } | NodeShape::Cylinder(_));
+        if !self.system.contacts[touch.contact].turns_along
+            || !touch.turns_along(self.system)
+            || (is_rim && touch.flat && self.system.settings.scheme.looks_back())
+        {
+            return;
+        }
+        let node = self.proposed_pose(touch.node, dt);
+        let body = touch.carrier.map(|carrier| self.proposed_pose(carrier.node, dt));
+        let end = near(self.system, &node, body.as_ref(), touch.sides(), touch.point);
+        // The lowest point of a rim that is nearly flat runs around it: there is nothing to follow either.
+        let ran = length(&(end.arm - touch.arm)).value() > RUNS_OFF * length(&touch.arm).value();
+        touch.arm_after = if ran { touch.arm } else { end.arm };
+        // Where bodies pass through one another without contact, there is nothing to follow.
+        if end.normal.dot(&touch.normal).value() > FOLLOWED {
+            touch.normal_after = end.normal;
+        }
+        if let (Some(carrier), Some(body)) = (&mut touch.carrier, &body) {
+            carrier.arm_after = node.position + touch.arm_after - body.position;
+        }
+        self.workspace.touches[place] = touch;
     }
 }

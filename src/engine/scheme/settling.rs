@@ -7,8 +7,9 @@
 //! than `|g| sum m_j sum d_i`, is none, and they stay where the motion has brought them.
 
 use super::{IslandStep, correction};
-use crate::engine::contact::{Impulse, gap, pose};
+use crate::engine::contact::{Impulse, pose};
 use crate::engine::geometry::Pose;
+use crate::engine::pile::gap_of_pair;
 use crate::engine::rotation::Orientation;
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::solver::Solvable;
@@ -48,7 +49,7 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let touches = &step.workspace.touches;
     let is_safe = touches.len() < 2 || !touches.iter().any(correction::turns_with);
     // In a pile what is beside a body is part of every correction.
-    if is_safe || step.is_jointed() || !step.island.pairs.is_empty() {
+    if is_safe || step.is_jointed() || step.island.is_crowd() {
         correction::close(step, S::zero());
         correction::lift_out(step);
         return;
@@ -86,11 +87,11 @@ struct Depth {
 impl Depth {
     fn of<S: Solvable>(step: &mut IslandStep<'_, S>) -> Depth {
         let mut depth = Depth { deepest: 0.0, sum: 0.0, place: place(step) };
-        for &contact in &step.island.contacts {
-            let mut own = (-gap(step.system, step.state, contact).value()).max(0.0);
+        for (contact, sides) in step.island.all_pairs(step.system) {
+            let mut own = (-gap_of_pair(step.system, step.state, sides).value()).max(0.0);
             for (&index, impulse) in step.workspace.active.iter().zip(&step.workspace.impulses) {
                 let mut touch = step.workspace.touches[index];
-                if touch.contact == contact && impulse.normal.value() > 0.0 {
+                if touch.contact == contact && touch.sides() == sides && impulse.normal.value() > 0.0 {
                     touch.settle(step.system, step.state);
                     own = own.max(touch.gap.value().abs());
                 }
@@ -117,7 +118,8 @@ fn is_better<S: Solvable>(step: &IslandStep<'_, S>, before: &Depth) -> bool {
     let parameters = &step.state.parameters;
     let masses = step.island.nodes.iter().map(|&node| parameters.mass[node].value());
     let weight = masses.filter(|mass| mass.is_finite()).sum::<f64>() * length(&parameters.gravity).value();
-    let gaps = step.island.contacts.iter().map(|&contact| gap(step.system, step.state, contact).value());
+    let pairs = step.island.all_pairs(step.system);
+    let gaps = pairs.map(|(_, sides)| gap_of_pair(step.system, step.state, sides).value());
     let touching = step.workspace.touches.iter().map(|touch| step.touching_distance(touch));
     let slack = touching.fold(0.0, f64::max);
     let raised = place(step) - before.place;

@@ -109,16 +109,16 @@ impl<S: Solvable> IslandStep<'_, S> {
         let spin_of = |rotation: usize| length(&self.state.rotations[rotation].angular_velocity).value();
         let arm = length(&touch.arm).value();
         let rolling = match (touch.rotation, &self.system.nodes[touch.node].shape) {
-            // A point of a body has the velocity that was foreseen, but for what contact has changed on the way.
-            (Some(rotation), shape) if shape.has_points() => {
+            // The lowest point of a rim may run around it, and then has not the velocity that was foreseen.
+            (Some(rotation), NodeShape::Disc { .. } | NodeShape::Cylinder(_)) => {
+                self.length * spin_of(rotation).powi(2) * arm
+            }
+            // Another touching point has it, but for what contact has changed on the way.
+            (Some(rotation), shape) if shape.has_edges() => {
                 let spin = spin_of(rotation);
                 let acceleration =
                     length(&self.workspace.acceleration[touch.node]).value() + spin * spin * arm;
                 self.length * self.length * spin * acceleration
-            }
-            // A shape that rolls ends a step with the normal velocity that its turning arm has made.
-            (Some(rotation), NodeShape::Disc { .. } | NodeShape::Cylinder(_)) => {
-                self.length * spin_of(rotation).powi(2) * arm
             }
             _ => 0.0,
         };
@@ -169,14 +169,26 @@ impl<S: Solvable> IslandStep<'_, S> {
         (length(&acceleration) * spin).value() * self.length * self.length
     }
 
-    /// Distance below which shapes count as touching: round-off of the positions.
+    /// Distance below which shapes count as touching: round-off of the positions and of the ways that led there, and what
+    /// the tolerance of solvers leaves of the way that a body falls within a step.
     #[inline]
     pub(super) fn touching_distance(&self, touch: &Touch<S>) -> f64 {
-        let mut size = largest(&self.state.nodes[touch.node].position);
+        /// Thousands of roundings.
+        const ROUND_OFF: f64 = 1e-12;
+        /// Part of the way that a body falls within a step.
+        const UNRESOLVED: f64 = 1e-7;
+        let of_node = |node: usize| {
+            let state = &self.state.nodes[node];
+            let fallen = largest(&self.workspace.acceleration[node]) * self.length * self.length;
+            largest(&state.position)
+                + largest(&state.velocity) * self.length
+                + fallen * (UNRESOLVED / ROUND_OFF)
+        };
+        let mut size = of_node(touch.node) + largest(&touch.arm);
         if let Some(carrier) = &touch.carrier {
-            size += largest(&self.state.nodes[carrier.node].position) + largest(&carrier.arm);
+            size += of_node(carrier.node) + largest(&carrier.arm);
         }
-        1e-12 * (1.0 + size)
+        ROUND_OFF * size
     }
 
     /// Distance that a body falls within a step: in a pile, what is nearer rests. Otherwise contacts would open and close

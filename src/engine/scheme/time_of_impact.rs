@@ -16,7 +16,7 @@ use crate::engine::solver::Solvable;
 use crate::engine::system::{Sides, System};
 use nalgebra::Vector3;
 
-/// Impacts and intervals that one substep may be split into, for every node of the island.
+/// Impacts and intervals that one substep may be split into, shared by the nodes of the island: all pass an event of one.
 const MAX_EVENTS: u32 = 512;
 /// The same where the touching point depends on the orientation: it may jump from side to side without end.
 const MAX_EVENTS_TURNING: u32 = 32;
@@ -28,9 +28,6 @@ const MAX_UNSOLVED: u32 = 8;
 /// Looks at gaps on the way to impacts in one substep, for every contact of the island: at speeds that make sense there are
 /// tens.
 const MAX_LOOKS: u32 = 4096;
-/// Pairs of groups up to which an island is split at impacts. In a pile every impact starts many others; its steps are
-/// captured.
-pub const MOST_PAIRS: usize = 64;
 
 /// Times that the way to an impact is looked at again.
 const MAX_CUTS: u32 = 16;
@@ -42,11 +39,9 @@ const SAME_TIME: f64 = 1.0 - 1e-12;
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, mut remaining: S) {
     let has_edges = |&node: &usize| step.system.nodes[node].shape.has_edges();
     let nodes = step.island.nodes.len() as u32;
-    let most = if step.island.nodes.iter().any(has_edges) {
-        MAX_EVENTS_TURNING.saturating_add(MORE_EVENTS_TURNING.saturating_mul(nodes - 1))
-    } else {
-        MAX_EVENTS.saturating_mul(nodes)
-    };
+    let of_many = MAX_EVENTS_TURNING.saturating_add(MORE_EVENTS_TURNING.saturating_mul(nodes - 1));
+    let most =
+        if step.island.nodes.iter().any(has_edges) { of_many } else { of_many.max(MAX_EVENTS / nodes) };
     for event in 0..most {
         // After half of them bounces are closed whatever the restitution.
         step.crowded = event >= most / 2;
@@ -90,9 +85,16 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, mut remaining: S) {
 /// sizes, each with its own time of impact, would crowd the next step too.
 #[inline(never)]
 fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) {
+    step.state.step.captured += 1;
+    // What would be passed is looked for once more.
+    step.looks.set(0);
+    let before = step.state.step.dissipated;
     let account = moreau_jean::pass(step, remaining, Gaps::AmidBounces);
     if step.system.settings.correction {
         close_pressed(step, remaining);
+    }
+    if step.island.is_part {
+        balance::pay(step, before - step.state.step.dissipated);
     }
     balance::close(step, account);
 }
@@ -410,12 +412,12 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
     None
 }
 
-/// The first time before `limit` at which the gap to a solid turns negative: by steps that cannot miss it, and where the
-/// gap shrinks by Newton's, which on the way to a convex solid do not pass it. [Mirtich 1996]
+/// The first time before `limit` at which the gap to a solid turns negative: conservative advancement. [Mirtich 1996]
 ///
 /// The gap changes no faster than both sides go. Where it `is_distance` of convex shapes, the plane between them shows
-/// more: without turning it is at least `gap + s u - s^2 c` after `s`, with the speed `u` at which it opens and half the
-/// relative acceleration `c`; points swing across the plane no faster than turning takes them.
+/// more: after `s` it is at least `gap + s u - s^2 c`, with the speed `u` at which it opens and half the relative
+/// acceleration `c`; points swing across the plane no faster than turning takes them. Steps go beyond that bound only by
+/// what takes a point through a part of half the width of the shapes, so that nothing is passed.
 fn first_touch<S: Solvable>(
     step: &IslandStep<'_, S>,
     approach: &Approach<S>,
@@ -423,9 +425,10 @@ fn first_touch<S: Solvable>(
     way: &Way,
     is_distance: bool,
 ) -> Option<f64> {
-    const MOST_STEPS: u32 = 1024;
-    /// Steps are not shorter than this part of the interval, but for Newton's.
+    /// Steps need not be shorter than this part of the interval.
     const SHORTEST: f64 = 1e-3;
+    /// Part of half the width of two shapes by which a step may go beyond its bound.
+    const WITHIN: f64 = 0.25;
     /// Part of the time up to a touch at which round-off does not hide that the gap is open.
     const SURELY: f64 = 0.99;
     /// Gaps below this part of what is gone in the interval are none.
@@ -437,26 +440,27 @@ fn first_touch<S: Solvable>(
     let is_convex = approach.point.is_some() || system.is_convex(approach.sides);
     let keeps_plane = is_distance && system.is_convex(approach.sides);
     let (fastest, swing, curvature) = (way.moved / limit, way.swung / limit, approach.curvature());
+    let none = NONE * fastest * limit;
+    let within = WITHIN * system.half_width(approach.sides).map_or(f64::INFINITY, |width| width / fastest);
+    let shortest = within.min(SHORTEST * limit);
     let mut time = 0.0;
-    for _ in 0..MOST_STEPS {
-        if has_looked_enough(step) {
-            break;
-        }
+    while !has_looked_enough(step) {
         let Dual { value: here, tangent: rate } = moving.gap(system, Dual { value: time, tangent: 1.0 });
         step.looks.set(step.looks.get().saturating_add(1));
-        let none = NONE * fastest * limit;
         if here <= none && rate < 0.0 {
             return Some(time);
         }
         let open = here.max(0.0);
-        let advance = if rate < 0.0 && is_convex {
-            (open / -rate).max(open / fastest)
-        } else if keeps_plane {
-            (SURELY * time_above_zero(open, rate - 2.0 * swing, curvature)).max(SHORTEST * limit)
+        let sure =
+            if keeps_plane { time_above_zero(open, rate - 2.0 * swing, curvature) } else { open / fastest };
+        let advance = if rate >= 0.0 {
+            SURELY * sure
+        } else if is_convex {
+            time_above_zero(open, rate, curvature).min(sure + within).max(sure)
         } else {
-            (open / fastest).max(SHORTEST * limit)
+            sure
         };
-        let next = time + advance;
+        let next = time + advance.max(shortest);
         if next >= limit {
             return (gap(limit) < 0.0).then(|| sign_change(&gap, time, limit));
         }
@@ -473,6 +477,9 @@ fn first_touch<S: Solvable>(
 
 /// How long `gap + s speed - s^2 curvature` stays positive.
 fn time_above_zero(gap: f64, speed: f64, curvature: f64) -> f64 {
+    if curvature == 0.0 && speed >= 0.0 {
+        return f64::INFINITY;
+    }
     let root = (speed * speed + 4.0 * gap * curvature).sqrt();
     if speed > 0.0 {
         (speed + root) / (2.0 * curvature)

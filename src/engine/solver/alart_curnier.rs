@@ -156,13 +156,24 @@ pub fn assemble(part: &Component, modes: &[Mode], rho: f64, starts: &mut Vec<usi
 
 /// Square of `|Phi|` of one contact.
 #[inline]
-pub fn function_square(r: [f64; 3], u: [f64; 3], mu: f64) -> f64 {
+fn function_square(r: [f64; 3], u: [f64; 3], mu: f64) -> f64 {
     let normal = (r[0] - u[0]).max(0.0);
     let [x, y] = [r[1] - u[1], r[2] - u[2]];
     let radius = mu * normal;
     let square = x * x + y * y;
     let scale = if square <= radius * radius { 1.0 } else { radius / square.sqrt() };
     (r[0] - normal).powi(2) + (r[1] - scale * x).powi(2) + (r[2] - scale * y).powi(2)
+}
+
+/// Length of the function for the problem shifted by `rho` about `centre`.
+pub fn function(part: &Component, rho: f64, centre: &[[f64; 3]]) -> f64 {
+    let mut square = 0.0;
+    for (contact, centre) in centre.iter().enumerate() {
+        let r = part.r[contact];
+        let u = std::array::from_fn(|k| part.u[contact][k] + rho * (r[k] - centre[k]));
+        square += function_square(r, u, part.mu[contact]);
+    }
+    square.sqrt()
 }
 
 #[cfg(test)]

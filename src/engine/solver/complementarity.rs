@@ -1,7 +1,7 @@
 //! What the solvers of LCP and boxed problems share: settings, memory, and the judgement of their answers.
 
 use super::report::{Report, Status};
-use super::{auto_complementarity, enumeration, fischer, lemke, pgs, pivoting, principal};
+use super::{auto_complementarity, enumeration, fischer, lemke, pgs, pivoting};
 use crate::engine::problem::complementarity::Complementarity;
 
 /// Solver of LCP and boxed problems.
@@ -41,32 +41,17 @@ impl Default for LcpSettings {
 /// Memory of the solvers, which grows to the largest problem seen and carries nothing from one solve to the next.
 #[derive(Debug, Default)]
 pub struct LcpScratch {
-    pub(super) auto: auto_complementarity::Scratch,
+    /// The best answer of several solvers.
+    pub(super) best: Vec<f64>,
     pub(super) pivoting: pivoting::Scratch,
-    pub(super) principal: principal::Scratch,
     pub(super) lemke: lemke::Scratch,
     pub(super) pgs: pgs::Scratch,
     pub(super) fischer: fischer::Scratch,
     pub(super) enumeration: enumeration::Scratch,
 }
 
-/// Solves an LCP or boxed problem from the guess in `z` and leaves the best answer there.
-#[inline]
+/// Solves an LCP or boxed problem from the guess in `z` and leaves the best answer there; the residual judges it.
 pub fn solve<P: Complementarity>(
-    problem: &P,
-    z: &mut [f64],
-    settings: &LcpSettings,
-    scratch: &mut LcpScratch,
-) -> Report {
-    if settings.solver == LcpSolver::Auto {
-        auto_complementarity::solve(problem, z, settings, scratch)
-    } else {
-        solve_by_name(problem, z, settings, scratch)
-    }
-}
-
-/// Runs the solver of the settings; the residual judges its answer.
-pub(super) fn solve_by_name<P: Complementarity>(
     problem: &P,
     z: &mut [f64],
     settings: &LcpSettings,

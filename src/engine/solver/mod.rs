@@ -7,15 +7,12 @@
 mod alart_curnier;
 mod auto;
 mod auto_complementarity;
-mod boxed_three;
 mod complementarity;
 mod component;
 mod conjugate;
 mod dense;
-mod elimination;
 mod enumeration;
 mod factor;
-mod few;
 mod fischer;
 #[cfg(test)]
 mod fixtures;
@@ -26,16 +23,15 @@ mod mixed;
 mod newton;
 mod nsgs;
 mod patches;
+mod path;
 mod pgs;
 mod pivoting;
-mod principal;
 mod proximal;
 mod report;
 mod sensitivity;
 mod single_contact;
 mod sparse;
 mod split;
-mod tiny;
 
 pub use complementarity::{LcpScratch, LcpSettings, LcpSolver, solve as complementarity_solve};
 pub use report::{Report, Status};
@@ -138,6 +134,7 @@ struct Scratch {
     best_of_all: Vec<[f64; 3]>,
     centre: Vec<[f64; 3]>,
     newton: newton::NewtonScratch,
+    path: path::PathScratch,
     conjugate: conjugate::ConjugateScratch,
     patches: patches::PatchScratch,
 }
@@ -155,6 +152,7 @@ impl SolverScratch {
                 best_of_all: Vec::with_capacity(contacts),
                 centre: Vec::with_capacity(contacts),
                 newton: newton::NewtonScratch::with_capacity(contacts.min(LIKELY_DENSE)),
+                path: path::PathScratch::with_capacity(contacts),
                 conjugate: conjugate::ConjugateScratch::default(),
                 patches: patches::PatchScratch::default(),
             },
@@ -191,8 +189,8 @@ impl Effort {
 /// Part of the tolerance that solvers aim at, so that round-off and last touches do not undo it.
 const MARGIN: f64 = 0.4;
 
-/// Solves a cone problem from the point in `r`, which stays where it is a solution, and leaves the best answer there.
-/// Solver and iterations of the report are those of the part that took most.
+/// Solves a cone problem from the guess in `r`, as a step does, and leaves the best answer there. Solver and iterations
+/// of the report are those of the part that took most.
 ///
 /// # Panics
 /// Where `r` has not three numbers a contact.
@@ -202,14 +200,12 @@ pub fn solve_cone(
     settings: &SolverSettings,
     scratch: &mut SolverScratch,
 ) -> Report {
-    solve_parts(problem, r, Start::Point, settings, scratch)
+    solve_parts(problem, r, Start::Guess, settings, scratch)
 }
 
 /// What the numbers are that a solver starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
-    /// A point, which stays where it is a solution.
-    Point,
     /// A guess, from the last step: the answer shall be the one that a start from zero gives, in fewer iterations.
     Guess,
     /// An answer, which stays and is only judged.
@@ -252,28 +248,18 @@ fn solve_parts(
             _ => {
                 let share = (members.len() as f64 / contacts).sqrt();
                 let goal = MARGIN * settings.tolerance * scale * share;
-                // Steps go the way of their guesses: where friction leaves several answers, both shall find the same.
-                let few = match (method, start) {
-                    (Nonlinear::Auto, Start::Point) => {
-                        few::solve(problem, r, members, parts.position(), goal, limit)
-                    }
-                    _ => Err(0),
+                part.gather(problem, r, members, parts.position(), goal);
+                part.drop_bad_guess();
+                // Gauss-Seidel goes on from any point, and so does what is built on it.
+                let goes_on =
+                    method == Nonlinear::Nsgs || (method == Nonlinear::Auto && auto::is_large(part));
+                let effort = if goes_on || part.at_zero() {
+                    solve_part(part, method, limit, work)
+                } else {
+                    solve_from_guess(part, method, limit, work)
                 };
-                few.unwrap_or_else(|wasted| {
-                    let limit = limit - wasted;
-                    part.gather(problem, r, members, parts.position(), goal);
-                    part.drop_bad_guess();
-                    // Gauss-Seidel goes on from any point, and so does what is built on it.
-                    let goes_on =
-                        method == Nonlinear::Nsgs || (method == Nonlinear::Auto && auto::is_large(part));
-                    let effort = if start == Start::Guess && !goes_on && !part.at_zero() {
-                        solve_from_guess(part, method, limit, work)
-                    } else {
-                        solve_part(part, method, limit, work)
-                    };
-                    part.scatter(r);
-                    Effort { iterations: effort.iterations + wasted, ..effort }
-                })
+                part.scatter(r);
+                effort
             }
         };
         if effort.iterations > hardest.iterations {
@@ -340,14 +326,6 @@ fn solve_alone(problem: &ConeProblem<f64>, r: &mut [f64], contact: usize) -> Eff
 
 /// A scalar over which contact problems can be solved.
 pub trait Solvable: Scalar {
-    /// Solves the problem from the point in `r`, which stays where it is a solution, and leaves the best answer there.
-    fn solve(
-        problem: &ConeProblem<Self>,
-        r: &mut [Self],
-        settings: &SolverSettings,
-        scratch: &mut SolverScratch,
-    ) -> Report;
-
     /// Solves a problem that may mix friction laws from the guess in `r`. The answer is the one that a start from zero
     /// gives, to tolerance; only solvers that iterate on impulses ([`SolverChoice::Nsgs`], [`SolverChoice::Pgs`],
     /// [`SolverChoice::Pivoting`]) may stop at another one where it is not unique (hyperstatic contact).
@@ -368,15 +346,6 @@ pub trait Solvable: Scalar {
 }
 
 impl Solvable for f64 {
-    fn solve(
-        problem: &ConeProblem<f64>,
-        r: &mut [f64],
-        settings: &SolverSettings,
-        scratch: &mut SolverScratch,
-    ) -> Report {
-        solve_cone(problem, r, settings, scratch)
-    }
-
     fn solve_mixed(
         problem: &MixedProblem<f64>,
         r: &mut [f64],
@@ -397,15 +366,6 @@ impl Solvable for f64 {
 }
 
 impl Solvable for Dual {
-    fn solve(
-        problem: &ConeProblem<Dual>,
-        r: &mut [Dual],
-        settings: &SolverSettings,
-        scratch: &mut SolverScratch,
-    ) -> Report {
-        solve_dual(problem, r, Start::Point, settings, scratch)
-    }
-
     fn solve_mixed(
         problem: &MixedProblem<Dual>,
         r: &mut [Dual],
@@ -472,7 +432,7 @@ mod tests {
         }
         let settings = SolverSettings { choice: SolverChoice::Auto, tolerance: 1e-12, max_iterations: 100 };
         let mut r = vec![Dual::from(0.0); 12];
-        let report = Dual::solve(&problem, &mut r, &settings, &mut SolverScratch::default());
+        let report = solve_dual(&problem, &mut r, Start::Guess, &settings, &mut SolverScratch::default());
         assert_eq!(report.status, Status::Solved);
         for contact in 0..4 {
             for u in problem.velocity(contact, &r) {

@@ -11,10 +11,12 @@ use super::single_contact::Accuracy;
 use super::sparse::BlockSystem;
 use super::{Effort, Scratch, nsgs};
 
-/// Shift of the plain iteration: small against `W`, large against round-off.
-pub const SHIFT: f64 = 1e-9;
+/// Shift of the plain iteration: small against `W`, large against round-off, half of the digits of each.
+pub const SHIFT: f64 = 1e-8;
 /// Iterations without a better point before giving up.
 const PATIENCE: u32 = 6;
+/// Substitutions that take the shift out of the least impulses: each gains about as many digits as the shift has.
+const REFINEMENTS: u32 = 3;
 /// Parts with so many active contacts and less than half of their blocks are treated as sparse.
 const SPARSE_FROM: usize = 8;
 
@@ -68,9 +70,10 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
     best.finish(part, "newton", iterations)
 }
 
-/// The same from a guess, for the answer that a start from zero would give: one that is not unique (hyperstatic
-/// contact) does not count, unless the guess was an answer but for round-off. A guess within tolerance is brought to
-/// round-off, so that errors do not add up from one problem to the next.
+/// Newton from a guess, for the answer that a start from zero would give: one that is not unique (hyperstatic contact)
+/// counts where nothing slips, and is replaced by the least impulses that hold as well, or where the guess was an answer
+/// but for round-off. A guess within tolerance is brought to round-off, so that errors do not add up from one problem to
+/// the next.
 pub fn solve_from_guess(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
     let mut effort = Effort { solver: "guess", iterations: 0, solved: part.is_exact() };
     let is_answer = part.is_nearly_exact();
@@ -87,12 +90,43 @@ pub fn solve_from_guess(part: &mut Component, limit: u32, scratch: &mut Scratch)
             break;
         }
         if part.solved() {
-            effort.solved = is_answer || is_unique(part, &scratch.newton);
-            polish(part, &mut scratch.newton);
+            effort.solved = if is_answer || is_unique(part, &scratch.newton) {
+                polish(part, &mut scratch.newton);
+                true
+            } else {
+                take_least(part, scratch)
+            };
             break;
         }
     }
     effort
+}
+
+/// Replaces a solution in which nothing slips by that of the least impulses with the same modes. False where something
+/// slips or these impulses do not hold.
+fn take_least(part: &mut Component, scratch: &mut Scratch) -> bool {
+    let Scratch { newton, centre, .. } = scratch;
+    let slips = |(mode, &mu): (&Mode, &f64)| matches!(mode, Mode::Slip { .. }) && mu > 0.0;
+    if newton.modes.iter().zip(&part.mu).any(slips) {
+        return false;
+    }
+    centre.clear();
+    centre.resize(part.contacts(), [0.0; 3]);
+    for _ in 0..REFINEMENTS {
+        if newton.dense {
+            substitute(part, SHIFT, Some(centre), newton);
+            write_dense(part, newton);
+        } else if newton.sparse.substitute(|row| {
+            right(part, SHIFT, Some(centre), newton.active[row], &newton.modes[newton.active[row]])
+        }) {
+            write_sparse(part, newton);
+        } else {
+            return false;
+        }
+        centre.copy_from_slice(&part.r);
+    }
+    part.refresh();
+    part.solved()
 }
 
 /// Whether the answer that the last step has found is the only one nearby: every contact does clearly what the step
@@ -206,11 +240,16 @@ fn solve_dense(
         return false;
     }
     substitute(part, rho, centre, scratch);
+    write_dense(part, scratch);
+    true
+}
+
+/// Takes the impulses from `z`.
+fn write_dense(part: &mut Component, scratch: &NewtonScratch) {
     let NewtonScratch { modes, starts, z, .. } = scratch;
     for (contact, mode) in modes.iter().enumerate() {
         part.r[contact] = mode.impulse(part.mu[contact], &z[starts[contact]..]);
     }
-    true
 }
 
 /// Solves for `z` with the factors of the present matrix.
@@ -264,13 +303,19 @@ fn solve_sparse(
     if !sparse.solve() {
         return false;
     }
+    write_sparse(part, scratch);
+    true
+}
+
+/// Takes the impulses from the solution of the sparse system.
+fn write_sparse(part: &mut Component, scratch: &NewtonScratch) {
+    let NewtonScratch { modes, starts, sparse, .. } = scratch;
     for (contact, mode) in modes.iter().enumerate() {
         part.r[contact] = match mode {
             Mode::Open => [0.0; 3],
             _ => mode.impulse(part.mu[contact], sparse.solution(starts[contact])),
         };
     }
-    true
 }
 
 #[cfg(test)]

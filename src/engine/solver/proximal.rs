@@ -2,7 +2,7 @@
 //! present point, which is regular, with an easy Newton iteration for large `rho`; smaller `rho` takes it to a
 //! solution in fewer of them. [Rockafellar 1976; for friction Acary, Bremond, Huber 2018]
 
-use super::alart_curnier::function_square;
+use super::alart_curnier::function;
 use super::component::{Best, Component};
 use super::{Effort, Scratch, newton};
 
@@ -77,17 +77,6 @@ pub fn solve(part: &mut Component, shrink: f64, limit: u32, scratch: &mut Scratc
         }
     }
     best.finish(part, "proximal newton", iterations)
-}
-
-/// Length of the Alart-Curnier function of the shifted problem.
-fn function(part: &Component, rho: f64, centre: &[[f64; 3]]) -> f64 {
-    let mut square = 0.0;
-    for (contact, centre) in centre.iter().enumerate() {
-        let r = part.r[contact];
-        let u = std::array::from_fn(|k| part.u[contact][k] + rho * (r[k] - centre[k]));
-        square += function_square(r, u, part.mu[contact]);
-    }
-    square.sqrt()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Rules of contacts: which pairs an entry stands for, which of them have a gap function, and that none starts closed.
 
-use super::group::{BOTH_NAMED, Side, covers, rank, shared};
+use super::group::{BOTH_NAMED, Side, covers, may_be_group, rank, shared};
 use super::{Named, UNIQUE_NAMES, Validator, rounded};
 use crate::engine::geometry::meeting;
 use crate::engine::{self, Facets, START_PENETRATION_TOLERANCE, Touch, deepest, gap, nearest_pair};
@@ -13,6 +13,10 @@ use toml::Spanned;
 
 /// Most contacts that a model may have, wildcards expanded.
 pub const MAX_CONTACTS: usize = 1_000_000;
+
+/// Pairs of an entry without a name beyond which it is a group, with one set of variables: more are of no use to a reader
+/// or a master.
+pub const MOST_SHOWN_PAIRS: usize = 10_000;
 
 /// A node and what it may touch.
 type Pair = (usize, Other);
@@ -210,7 +214,8 @@ impl<'a> Validator<'a> {
             return None;
         };
         let is_several = rank_of(entry) < BOTH_NAMED;
-        if is_several && entry.name.is_some() {
+        let pairs = [&first, &second].map(Side::count).iter().product::<usize>();
+        if is_several && (entry.name.is_some() || (pairs > MOST_SHOWN_PAIRS && may_be_group(entry))) {
             return self.group(entry, &[first, second]).map(Meant::Group);
         }
         let pairs = match (first, second) {
@@ -325,10 +330,11 @@ impl<'a> Validator<'a> {
     }
 
     fn contact_of_group(&mut self, file: &ModelFile, entry: &ContactEntry, group: Group) -> Contact {
-        let name = entry.name.as_ref().map_or_else(String::new, |name| {
-            self.is_taken(name.get_ref(), name.span(), UNIQUE_NAMES);
-            name.get_ref().clone()
-        });
+        let (name, span) = match &entry.name {
+            Some(name) => (name.get_ref().clone(), name.span()),
+            None => (name_of_group(entry), entry.between.span()),
+        };
+        self.is_taken(&name, span, UNIQUE_NAMES);
         self.other_names.insert(name.clone(), "contact");
         let (friction, mu) = self.friction(file, entry, 0);
         let restitution = entry.restitution.as_ref().map_or(0.0, |given| *given.get_ref());
@@ -445,4 +451,10 @@ impl From<Other> for Named {
             Other::Node(node) => Named::Node(node),
         }
     }
+}
+
+/// Name of a group whose entry has none: `["*", "floor"]` is `all_floor`.
+fn name_of_group(entry: &ContactEntry) -> String {
+    let [first, second] = entry.between.get_ref().each_ref().map(|name| name.get_ref().replace('*', "all"));
+    if first == second { first } else { format!("{first}_{second}") }
 }

@@ -16,6 +16,26 @@ pub(super) enum Side {
     Many(Vec<Named>),
 }
 
+impl Side {
+    /// How many it stands for.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Side::One(_) => 1,
+            Side::Many(many) => many.len(),
+        }
+    }
+}
+
+/// Whether a group can have the laws of an entry.
+pub(super) fn may_be_group(entry: &ContactEntry) -> bool {
+    let is_bounded = |friction: &FrictionEntry| {
+        matches!(friction, FrictionEntry::Box { .. } | FrictionEntry::Bristle { .. })
+    };
+    !entry.friction.as_ref().is_some_and(|friction| is_bounded(friction.get_ref()))
+        && entry.normal_stiffness.is_none()
+        && entry.compliance.is_none()
+}
+
 /// How particular a name is: two names of a contact together decide which entry has a pair.
 pub(super) fn rank(name: &str) -> u32 {
     match name {

@@ -2,16 +2,12 @@
 //! mass, friction, step and the half edges of the pit along x and y, and every other line a start position. Prints
 //! nanoseconds a step over the last quarter of the steps, contacts and the deepest penetration at the end.
 
+#[path = "../../processor_time.rs"]
+mod processor_time;
+
+use processor_time::processor_time;
 use rapier3d_f64::prelude::*;
 use std::io::Read;
-
-/// Nanoseconds that this process has had a processor.
-fn processor_time() -> f64 {
-    // The count is brought up to date where the process lets go of the processor.
-    std::thread::yield_now();
-    let text = std::fs::read_to_string("/proc/self/schedstat").expect("Linux");
-    text.split_whitespace().next().and_then(|field| field.parse().ok()).expect("nanoseconds")
-}
 
 fn main() {
     let steps: usize =
@@ -56,7 +52,7 @@ fn main() {
     for _ in 0..timed {
         world.step();
     }
-    let nanoseconds = (processor_time() - start) / timed as f64;
+    let nanoseconds = (processor_time() - start) * 1e9 / timed as f64;
 
     let places: Vec<Vector> = bodies.iter().map(|&handle| world.bodies[handle].translation()).collect();
     let mut deepest: f64 = 0.0;

@@ -22,7 +22,7 @@ use super::{IslandStep, Placing, Weights};
 use crate::engine::contact::pose;
 use crate::engine::linkage::motor::{Demand, Moment};
 use crate::engine::linkage::{Configuration, Linkage, Scratch, Springs, Stiffening};
-use crate::engine::rotation::{angular_momentum, spin};
+use crate::engine::rotation::{angular_momentum, is_uneven, spin};
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
 use crate::engine::state::State;
@@ -139,11 +139,6 @@ fn keep_free<S: Scalar>(scratch: &mut Scratch<S>, dt: S) {
 fn tumbles<S: Solvable>(step: &IslandStep<'_, S>) -> bool {
     let rotations = step.island.nodes.iter().filter_map(|&node| step.system.nodes[node].rotation);
     rotations.into_iter().any(|rotation| is_uneven(&step.state.parameters.inertia[rotation]))
-}
-
-fn is_uneven<S: Scalar>(inertia: &Vector3<S>) -> bool {
-    let [x, y, z] = [0, 1, 2].map(|axis| inertia[axis].value());
-    (x != y || y != z) && (x + y + z).is_finite()
 }
 
 /// Solves for rows as they are at the ends of the interval. Returns what is left.

@@ -69,9 +69,10 @@ fn joint_errors<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, in
         let angle = step.state.joints[linkage.joints[joint]].angle;
         let errors = [entry.translation_error(&placed, target), entry.rotation_error(&placed, angle, target)];
         let held = entry.held();
-        let size = 1.0 + largest(&placed.arms[0]) + largest(&placed.arms[1]) + position_size(nodes, moves);
+        let size = largest(&placed.arms[0]) + largest(&placed.arms[1]) + position_size(nodes, moves);
         let written = &mut step.workspace.linkages[index].held;
-        for (block, (error, held)) in [moves, turns].into_iter().zip(errors.into_iter().zip(held)) {
+        let blocks = [(moves, size), (turns, 1.0)];
+        for ((block, size), (error, held)) in blocks.into_iter().zip(errors.into_iter().zip(held)) {
             let Some(place) = block else { continue };
             let error = Vector3::from_fn(|row, _| if held[row] { error[row] } else { S::zero() });
             closed &= largest(&error) <= CLOSED * size;

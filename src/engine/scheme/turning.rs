@@ -1,0 +1,123 @@
+//! Contact on bodies that turn within the interval.
+//!
+//! An impulse turns a body on, which moves its touching points and its inertia at the end of the interval. With the
+//! moments `m` of the impulses, which act in the orientation midway, and the free motion `L`, `w`,
+//!
+//! `w+ = w + I^-1 m + g`, `g = I+^-1 (L + m) - w - I^-1 m`,
+//!
+//! so that the angular momentum is exact. The contact problem is solved first with touching points of the free motion and
+//! `g = 0`, then with those that its solution makes: what is left is of the order of the square of the turn, which makes
+//! contact on turning bodies of order 2, as joints are.
+
+use super::IslandStep;
+use crate::engine::rotation::{angular_momentum, spin};
+use crate::engine::scalar::{largest, length};
+use crate::engine::solver::Solvable;
+use crate::engine::step::Workspace;
+use crate::engine::system::Scheme;
+use nalgebra::Vector3;
+
+/// Turn within an interval, in rad, up to which the first solution does: what it leaves out is this part of what contact
+/// changes.
+const SLOW: f64 = 1e-4;
+/// Part of the speed by which the ends may move without a second solution.
+const LITTLE: f64 = 1e-6;
+
+/// After the first solution of the contact problem over `dt`: moves the ends by its impulses, and takes these out of the
+/// proposal again. Returns whether the problem is to be solved once more.
+#[inline]
+pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) -> bool {
+    step.island.turns_along
+        && step.system.settings.scheme == Scheme::MoreauJean
+        && dt.value() > 0.0
+        && turns(step, dt.value())
+        && move_ends(step, dt)
+}
+
+/// Whether a body in contact turns far enough.
+fn turns<S: Solvable>(step: &IslandStep<'_, S>, dt: f64) -> bool {
+    let matters = |node: usize, rotation: Option<usize>| {
+        let is_fast = |rotation: usize| dt * largest(&step.workspace.turns[rotation].end) > SLOW;
+        !step.system.nodes[node].shape.is_round() && rotation.is_some_and(is_fast)
+    };
+    step.workspace.active.iter().any(|&index| {
+        let touch = &step.workspace.touches[index];
+        matters(touch.node, touch.rotation)
+            || touch.carrier.is_some_and(|carrier| matters(carrier.node, carrier.rotation))
+    })
+}
+
+#[inline(never)]
+fn move_ends<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) -> bool {
+    keep_free(step);
+    for index in 0..step.workspace.active.len() {
+        let place = step.workspace.active[index];
+        let impulse = step.workspace.impulses[index].vector(&step.workspace.touches[place].acting_normal());
+        step.push(place, &impulse);
+    }
+    let mut moved = turn_on(step, dt);
+    for index in 0..step.workspace.active.len() {
+        let place = step.workspace.active[index];
+        let (arm, normal) =
+            (step.workspace.touches[place].arm_after, step.workspace.touches[place].normal_after);
+        step.look_ahead_at(place, dt);
+        let touch = &step.workspace.touches[place];
+        let spin = touch.rotation.map_or(Vector3::zeros(), |rotation| step.workspace.turns[rotation].end);
+        let by_arm = length(&spin.cross(&(touch.arm_after - arm)));
+        let by_normal = length(&step.proposed_velocity(touch)) * length(&(touch.normal_after - normal));
+        moved = moved.max((by_arm + by_normal).value());
+    }
+    take_out(step);
+    let speeds = step.island.nodes.iter().map(|&node| largest(&step.workspace.velocity[node]));
+    moved > LITTLE * speeds.fold(0.0, f64::max)
+}
+
+fn keep_free<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let Workspace { velocity, turns, free_velocity, free_turns, .. } = &mut *step.workspace;
+    for &node in &step.island.nodes {
+        free_velocity[node] = velocity[node];
+        if let Some(rotation) = step.system.nodes[node].rotation {
+            free_turns[rotation] = turns[rotation];
+        }
+    }
+}
+
+/// Finds the gyration of the bodies with the impulses in the proposal. Returns the largest speed that it makes.
+fn turn_on<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) -> f64 {
+    let weight = S::from(step.contact_weight());
+    let mut most = 0.0_f64;
+    for &node in &step.island.nodes {
+        let Some(rotation) = step.system.nodes[node].rotation else { continue };
+        if !step.turns_under_load(rotation) {
+            continue;
+        }
+        let inertia = &step.state.parameters.inertia[rotation];
+        let start = step.state.rotations[rotation].orientation;
+        let free = &step.workspace.free_turns[rotation];
+        let turn = &mut step.workspace.turns[rotation];
+        let pushed = turn.end - free.end;
+        let momentum = angular_momentum(&start.turned(&(free.mean * dt)), inertia, &free.end)
+            + angular_momentum(&turn.acting, inertia, &pushed);
+        let end = start.turned(&(turn.mean * dt));
+        turn.gyration = spin(&end, inertia, &momentum) - free.end - pushed;
+        turn.end += turn.gyration;
+        turn.mean += turn.gyration * weight;
+        let size = step.system.nodes[node].shape.extent(&step.system.details.points);
+        most = most.max(length(&turn.gyration).value() * size);
+    }
+    most
+}
+
+/// Takes impulses out of the proposal, but not what they do to the gyration.
+fn take_out<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let weight = S::from(step.contact_weight());
+    let Workspace { velocity, turns, free_velocity, free_turns, .. } = &mut *step.workspace;
+    for &node in &step.island.nodes {
+        velocity[node] = free_velocity[node];
+        if let Some(rotation) = step.system.nodes[node].rotation {
+            let (free, turn) = (&free_turns[rotation], &mut turns[rotation]);
+            turn.end = free.end + turn.gyration;
+            turn.mean = free.mean + turn.gyration * weight;
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The state in which a simulation starts: what a model tells, and places for all that its system needs.
+
+use super::coupling::CouplingState;
+use super::inputs::Inputs;
+use super::linkage::{JointState, Profile};
+use super::state::{
+    Compression, ContactMemory, ContactRecord, Input, NodeState, Parameters, Past, RotationState, State,
+    StepRecord, Trend,
+};
+use super::system::{Scheme, System};
+use nalgebra::Vector3;
+
+/// What a model tells of its start.
+#[derive(Debug)]
+pub struct Start {
+    /// Parameters.
+    pub parameters: Parameters<f64>,
+    /// Motion of the nodes.
+    pub nodes: Vec<NodeState<f64>>,
+    /// Rotation of the rotating nodes.
+    pub rotations: Vec<RotationState<f64>>,
+    /// Bodies that a master moves.
+    pub couplings: Vec<CouplingState<f64>>,
+}
+
+impl Start {
+    /// The state at time zero: nothing has touched yet, and the master gives nothing.
+    pub fn state(self, system: &System) -> State<f64> {
+        let nodes = system.nodes.len();
+        let predicts = matches!(system.settings.scheme, Scheme::Midpoint { .. });
+        let profiles = system.ties.joints.iter().filter_map(|joint| joint.motor.as_ref());
+        let driven = profiles.filter(|motor| matches!(motor.profile, Profile::Input(_))).count();
+        State {
+            time: 0.0,
+            inputs: Inputs::none(nodes),
+            torques: vec![Input::zero(); self.rotations.len()],
+            trends: vec![Trend::none(); if predicts { nodes } else { 0 }],
+            pasts: vec![Past::none(); if system.settings.scheme.looks_back() { nodes } else { 0 }],
+            contacts: vec![ContactRecord::open(); system.contacts.len()],
+            memories: vec![ContactMemory::none(); system.memories()],
+            compressions: vec![Compression::open(); system.compressions()],
+            joints: vec![JointState::new(); system.ties.joints.len()],
+            drives: vec![Input::zero(); driven],
+            guesses: vec![Vector3::zeros(); system.points_of_contacts()],
+            points: Vec::new(),
+            step: StepRecord::none(),
+            parameters: self.parameters,
+            nodes: self.nodes,
+            rotations: self.rotations,
+            couplings: self.couplings,
+        }
+    }
+}
