@@ -124,3 +124,21 @@ fn the_wave_runs_down_the_row() {
         assert!(up[0] > 0.1 && up[1].abs() < 1e-2, "all fall forward: {up:?}");
     }
 }
+
+/// The row is its own mirror image, and so is its motion, whatever the last digits of the steps are.
+#[test]
+fn the_row_stays_in_its_plane() {
+    let (system, start) = common::model("domino_row").assemble();
+    for origin in [0.0, 0.3] {
+        let mut state = start.clone();
+        let mut workspace = Workspace::new(&system);
+        let time = |step: u32| origin + f64::from(step) * STEP;
+        for step in 0..1110 {
+            let quality = advance(&system, &mut state, &mut workspace, time(step + 1) - time(step));
+            assert_eq!(quality, Ok(Quality::Solved), "step {step}");
+            for node in &state.nodes {
+                assert!(node.position.y.abs() < 1e-9, "step {step}: {:e} m", node.position.y);
+            }
+        }
+    }
+}

@@ -3,6 +3,7 @@
 
 #![cfg(all(feature = "cli", target_os = "linux"))]
 
+use crate::missing::skip;
 use crate::support;
 use crate::support::{OTHER_TOOL_DESCRIPTION, archive, library_entry, model_path, stderr, succeed};
 use std::fs;
@@ -84,10 +85,13 @@ fn with_disk(folder: &Path, options: &str, script: &str) -> Option<Output> {
         .env("PROGRAM", PROGRAM)
         .env("MODEL", model_path("bouncing_ball"))
         .current_dir(folder)
-        .output()
-        .ok()?;
+        .output();
+    let Ok(output) = output else {
+        skip("unshare");
+        return None;
+    };
     if output.status.code() == Some(77) || stderr(&output).contains("unshare") {
-        println!("skipped: this user may not mount a file system");
+        skip("the right to mount a file system");
         return None;
     }
     Some(output)

@@ -1648,7 +1648,9 @@ fn the_same_pair_twice() {
 
 #[test]
 fn too_many_contacts() {
-    let mut source = "[model]\nname = \"many\"\n[[contact]]\nbetween = [\"*\", \"*\"]\n".to_owned();
+    let mut source =
+        "[model]\nname = \"many\"\n[[contact]]\nbetween = [\"*\", \"*\"]\nnormal_stiffness = 1e8\n"
+            .to_owned();
     for index in 0..=MAX_CONTACTS.isqrt() {
         source += &format!("[[node]]\nname = \"n{index}\"\ncoupling = \"owned\"\nmass = 1\n");
         source += &format!("[[surface]]\nname = \"s{index}\"\nshape.plane.normal = [0, 0, 1]\n");

@@ -2,9 +2,10 @@
 
 use crate::common;
 use crate::common::{ExactBounce, capturing, model, reference, run, worst};
-use contact_fmu::engine::{ContactMode, State, gap, mechanical_energy};
+use crate::known_failures::judge;
+use contact_fmu::engine::{ContactMode, State, gap, kinetic_energy, mechanical_energy};
 use contact_fmu::examples;
-use contact_fmu::model::{NodeShape, Scheme};
+use contact_fmu::model::{Between, Coupling, Model, Motion, NodeShape, Scheme};
 
 const TILT: f64 = 0.05;
 
@@ -132,31 +133,52 @@ fn blocks_stick_below_and_slide_above_the_friction_angle() {
     }
 }
 
+/// Whether something from outside works on a model.
+fn is_driven(model: &Model) -> bool {
+    model.nodes.iter().any(|node| node.coupling != Coupling::Owned)
+        || model.surfaces.iter().any(|surface| surface.motion != Motion::Fixed)
+        || model.joints.iter().any(|joint| joint.motor.is_some())
+}
+
+/// Whether the scheme balances the energy of a model to round-off. Where bodies pivot or are in joints, where schemes damp
+/// on purpose and where forces work over the round-off of positions, it does to its order.
+fn balances_to_round_off(model: &Model) -> bool {
+    let has_points = model.nodes.iter().all(|node| !matches!(node.shape, NodeShape::Box { .. }));
+    let is_hard = model.contacts.iter().all(|contact| contact.compliance.is_none());
+    let has_groups = model.contacts.iter().any(|contact| matches!(contact.between, Between::Group(_)));
+    has_points
+        && is_hard
+        && !has_groups
+        && model.joints.is_empty()
+        && model.engine.scheme == Scheme::MoreauJean
+}
+
 #[test]
 fn energy_never_rises_and_its_balance_closes() {
-    let is_hard = |name: &&str| model(name).contacts.iter().all(|contact| contact.compliance.is_none());
-    let is_moreau_jean = |name: &&str| model(name).engine.scheme == Scheme::MoreauJean;
-    // With joints the balance closes to the order of the scheme: tests/subsystems.rs, tests/joints.rs.
-    let has_no_joints = |name: &&str| model(name).joints.is_empty();
-    // So it does where bodies pivot on corners: tests/box_drop.rs, tests/stacks.rs, tests/dominoes.rs.
-    let has_no_boxes =
-        |name: &&str| model(name).nodes.iter().all(|node| !matches!(node.shape, NodeShape::Box { .. }));
-    // A pile has its own: tests/ball_pit.rs.
-    let has_no_groups = |name: &&str| *name != "ball_pit";
-    // Continuous contact has its own: large forces work over the round-off of positions.
-    let models = examples::names().filter(is_hard).filter(is_moreau_jean).filter(has_no_groups);
-    for name in models.filter(has_no_joints).filter(has_no_boxes) {
-        let run = run(&model(name), 1e-3, 5.0);
-        for pair in run.states.windows(2) {
-            let lost = pair[1].step.dissipated - pair[0].step.dissipated;
-            assert!(lost > -1e-14, "{name} at {}: {lost:e}", pair[1].time);
+    for name in examples::names() {
+        let model = model(name);
+        if !is_driven(&model) {
+            judge(&format!("physics::energy[{name}]"), || energy_balances(name, &model));
         }
-        // Moreau-Jean itself may gain up to m (g h)^2 where it pushes a captured contact back out.
-        for run in [run, common::run(&capturing(name), 1e-3, 5.0)] {
-            let total = |state: &State<f64>| mechanical_energy(&run.system, state) + state.step.dissipated;
-            let start = total(&run.states[0]);
-            let balance = worst(&run.states, 0.0..=5.0, |state| (total(state) - start).abs());
-            assert!(balance < 1e-10, "{name}: {balance:e}");
-        }
+    }
+}
+
+fn energy_balances(name: &str, model: &Model) {
+    let (step, stop) = (model.experiment.step, model.experiment.stop.min(5.0));
+    let run = run(model, step, stop);
+    let kinetic = worst(&run.states, 0.0..=stop, kinetic_energy);
+    for pair in run.states.windows(2) {
+        let lost = pair[1].step.dissipated - pair[0].step.dissipated;
+        assert!(lost > -1e-12 * kinetic.max(1e-2), "{name} at {}: {lost:e}", pair[1].time);
+    }
+    // Moreau-Jean itself may gain up to m (g h)^2 where it pushes a captured contact back out.
+    let is_exact = balances_to_round_off(model);
+    let captured = is_exact.then(|| common::run(&capturing(name), step, stop));
+    for run in [Some(run), captured].into_iter().flatten() {
+        let total = |state: &State<f64>| mechanical_energy(&run.system, state) + state.step.dissipated;
+        let start = total(&run.states[0]);
+        let balance = worst(&run.states, 0.0..=stop, |state| (total(state) - start).abs());
+        let most = 1e-10 + if is_exact { 0.0 } else { 1e-3 * kinetic };
+        assert!(balance < most, "{name}: {balance:e} J, may be {most:e}");
     }
 }

@@ -306,9 +306,9 @@ fn a_heightfield_of_many_cells_is_read() {
     refused(heights(many.as_bytes()), "t.txt", "has more than 500000 triangles", "simplify it");
 }
 
-/// Every shape of a node can touch every shape of a surface.
+/// Every shape of a node may be paired with every shape of a surface; `tests/validation/test_pairs.py` lets them fall.
 #[test]
-fn every_node_touches_every_surface() {
+fn every_node_goes_with_every_surface() {
     let files: &[(&str, &[u8])] = &[("t.obj", OBJ.as_bytes()), ("t.txt", b"0 0\n0 0\n")];
     let surfaces = [
         ("plane", PLANE),
@@ -321,10 +321,8 @@ fn every_node_touches_every_surface() {
     ];
     for (node, shape) in NODES {
         for (surface, other) in surfaces {
-            let model =
-                parse(files, shape, other).unwrap_or_else(|error| panic!("{node} on {surface}: {error}"));
-            let (system, state) = model.assemble();
-            assert!(contact_fmu::engine::gap(&system, &state, 0) > 2.0, "{node} on {surface}");
+            let model = parse(files, shape, other);
+            assert!(model.is_ok_and(|model| model.contacts.len() == 1), "{node} on {surface}");
         }
     }
 }
@@ -339,9 +337,9 @@ const NODES: [(&str, &str); 7] = [
     ("cylinder", "cylinder = { radius = 0.1, length = 0.2 }"),
 ];
 
-/// All nodes can touch one another, in either order, but for points.
+/// All nodes may be paired, in either order, but for points.
 #[test]
-fn every_node_touches_every_node() {
+fn every_node_goes_with_every_node() {
     let files: &[(&str, &[u8])] = &[("t.obj", OBJ.as_bytes())];
     for (node, shape) in NODES {
         for (other, second) in NODES {
@@ -350,10 +348,7 @@ fn every_node_touches_every_node() {
                  position = [0, 0, 30]\nshape.{second}\n[[contact]]\nbetween = [\"body\", \"other\"]\n"
             );
             match parse_with(files, shape, PLANE, &more) {
-                Ok(model) => {
-                    let (system, state) = model.assemble();
-                    assert!(contact_fmu::engine::gap(&system, &state, 1) > 2.0, "{node} and {other}");
-                }
+                Ok(model) => assert_eq!(model.contacts.len(), 2, "{node} and {other}"),
                 Err(error) => {
                     assert!(node == "points" && other == "points", "{node} and {other}: {error}");
                     assert!(error.contains("can never touch: both are points"), "{error}");

@@ -12,6 +12,7 @@ pub mod entropy;
 pub mod long_runs;
 pub mod model_files;
 pub mod models;
+pub mod neighbours;
 pub mod problems;
 pub mod runner;
 pub mod scenes;

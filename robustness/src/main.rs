@@ -1,8 +1,10 @@
 //! `cargo run --release -p robustness -- TARGET COUNT`: what nothing may break, in any number of cases.
 
 use clap::{Parser, Subcommand};
+use robustness::neighbours::{self, batch, coverage, known::Known, shrink};
 use robustness::{Entropy, TARGETS, long_runs, runner, scenes, stress, trajectories};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -15,7 +17,8 @@ struct CommandLine {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Cases of one kind, or of all: model-files, shape-files, archives, problems, states, calls, stress.
+    /// Cases of one kind: model-files, shape-files, archives, problems, states, calls, stress, or of all of these; or
+    /// neighbours.
     Run {
         /// Kind of cases.
         target: String,
@@ -54,12 +57,43 @@ enum Command {
         /// How many.
         count: usize,
     },
+    /// How often neighbours draw each feature of the model language.
+    Coverage {
+        /// How many.
+        count: u64,
+    },
+    /// Prints the list of neighbours that fail, with the causes that are listed: neighbours.txt.
+    NeighboursList {
+        /// How many.
+        count: u64,
+    },
+    /// The model file of a neighbour.
+    NeighboursModel {
+        /// Which.
+        seed: u64,
+    },
+    /// Makes a neighbour that fails small and prints it.
+    NeighboursShrink {
+        /// Which.
+        seed: u64,
+        /// What it breaks.
+        relation: String,
+    },
+    /// Examines neighbours in this process, for the process that watches it.
+    #[command(hide = true)]
+    NeighboursBatch {
+        /// Seed of the first one.
+        first: u64,
+        /// How many.
+        count: u64,
+    },
     /// Prints the table of hashes of the models' trajectories: trajectories.txt.
     Trajectories,
 }
 
 fn main() -> ExitCode {
     match CommandLine::parse().command {
+        Command::Run { target, count, first, .. } if target == "neighbours" => run_neighbours(first, count),
         Command::Run { target, count, first, limit } => {
             run(&target, count, first, Duration::from_secs(limit))
         }
@@ -80,10 +114,113 @@ fn main() -> ExitCode {
             println!("{count} restored states: memory grows by {} bytes", long_runs::restores(count));
             ExitCode::SUCCESS
         }
+        Command::Coverage { count } => {
+            for (feature, times) in coverage::table(0, count) {
+                println!("{times:8}  {feature}");
+            }
+            ExitCode::SUCCESS
+        }
+        Command::NeighboursList { count } => {
+            let outcome = batch::run(&this_program(), 0, count, &progress(count));
+            print!("{}", Known::listed().write(&outcome.findings));
+            ExitCode::SUCCESS
+        }
+        Command::NeighboursModel { seed } => {
+            print!("{}", neighbours::text::write(&neighbours::draw::draw(seed)));
+            ExitCode::SUCCESS
+        }
+        Command::NeighboursShrink { seed, relation } => match shrink::shrink(seed, &relation) {
+            Some(small) => {
+                print!("{}", shrink::print(seed, &relation, &small));
+                ExitCode::SUCCESS
+            }
+            None => {
+                eprintln!("seed {seed} does not break {relation}");
+                ExitCode::FAILURE
+            }
+        },
+        Command::NeighboursBatch { first, count } => {
+            batch::child(first, count);
+            ExitCode::SUCCESS
+        }
         Command::Trajectories => {
             print!("{}", trajectories::table());
             ExitCode::SUCCESS
         }
+    }
+}
+
+fn this_program() -> std::path::PathBuf {
+    std::env::current_exe().expect("this program has a path")
+}
+
+/// Tells on stderr how far a long run is.
+fn progress(count: u64) -> impl Fn(u64) + Sync {
+    move |done| {
+        if count >= 1000 && done % (count / 1000 * 100).max(64) < 64 {
+            eprintln!("{done} of {count}");
+        }
+    }
+}
+
+/// Neighbours, each failure made small; the last line has the count.
+fn run_neighbours(first: u64, count: u64) -> ExitCode {
+    /// Failures that are made small.
+    const SMALL: usize = 8;
+    let program = this_program();
+    let start = Instant::now();
+    let outcome = batch::run(&program, first, count, &progress(count));
+    let known = Known::listed();
+    let (listed, unknown): (Vec<_>, Vec<_>) =
+        outcome.findings.iter().partition(|finding| known.why(finding).is_some());
+    for finding in &unknown {
+        println!("seed {} {}: {}", finding.seed, finding.relation, finding.message);
+    }
+    for finding in unknown.iter().take(SMALL) {
+        println!("\n{}", shrunk(&program, finding));
+    }
+    println!("relation              looked at    said something    known    unknown");
+    for (relation, [looked, used]) in &outcome.looks {
+        let of = |findings: &[&neighbours::Finding]| {
+            findings.iter().filter(|finding| finding.relation == *relation).count()
+        };
+        println!("{relation:20} {looked:10} {used:17} {:8} {:10}", of(&listed), of(&unknown));
+    }
+    let mended = known.mended(&outcome.findings, first..first + count);
+    for (seed, relation) in &mended {
+        println!("listed, but holds: seed {seed} {relation}");
+    }
+    println!(
+        "neighbours: {count} seeds, {} known failures, {} unknown failures, {} listed ones that hold, {:.1} s",
+        listed.len(),
+        unknown.len(),
+        mended.len(),
+        start.elapsed().as_secs_f64()
+    );
+    if unknown.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// A failure made small by a child process, which may hang or die of it.
+fn shrunk(program: &Path, finding: &neighbours::Finding) -> String {
+    const LIMIT: Duration = Duration::from_secs(60);
+    let whole = || neighbours::text::write(&neighbours::draw::draw(finding.seed));
+    let child = std::process::Command::new(program)
+        .args(["neighbours-shrink", &finding.seed.to_string(), &finding.relation])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn();
+    let Ok(mut child) = child else { return whole() };
+    let start = Instant::now();
+    while start.elapsed() < LIMIT {
+        if let Ok(Some(_)) = child.try_wait() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().ok();
+    match child.wait_with_output() {
+        Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).into_owned(),
+        _ => format!("# seed {}, {}: {}\n{}", finding.seed, finding.relation, finding.message, whole()),
     }
 }
 

@@ -26,7 +26,8 @@ pub struct Survey {
     pub inaccurate: usize,
     /// Largest violation of the contact laws in a step that was called solved, by code of its own.
     pub violation: f64,
-    /// Deepest penetration, relative to what moves in a step.
+    /// Deepest penetration after a step whose contact problems were all solved, relative to what there
+    /// [may be](Sizes::depth).
     pub depth: f64,
 }
 
@@ -43,6 +44,7 @@ pub fn run(entropy: &mut Entropy) {
     let has_exact_balance = matches!(case.stepping, Stepping::TimeOfImpact | Stepping::Capturing);
     assert!(!has_exact_balance || survey.unbalanced <= 1.0, "energy from nowhere: {name}");
     assert!(survey.violation <= 1e-6, "a residual that is not honest: {name}");
+    assert!(survey.depth <= 1.0, "bodies sink in: {name}");
 }
 
 /// Steps the scene.
@@ -51,7 +53,7 @@ pub fn survey(case: &mut Case) -> Survey {
     let system = &case.simulation.system;
     let mut workspace = Workspace::new(system);
     let mut state = case.simulation.state.clone();
-    let mut sunk = 0.0;
+    let (mut sunk, mut way) = (0.0, 0.0);
     for _ in 0..STEPS {
         let before = state.clone();
         let quality = match advance(system, &mut state, &mut workspace, case.step) {
@@ -86,7 +88,10 @@ pub fn survey(case: &mut Case) -> Survey {
         }
         let gaps = (0..system.contacts.len()).map(|contact| gap(system, &state, contact));
         let depth = -gaps.fold(0.0, f64::min);
-        survey.depth = survey.depth.max(depth);
+        way = if system.settings.correction { sizes.way } else { way + sizes.way };
+        if quality == Quality::Solved {
+            survey.depth = survey.depth.max(depth / sizes.depth(case, way));
+        }
         if depth < OUTSIDE {
             sunk = 0.0;
         }
@@ -125,6 +130,10 @@ struct Sizes {
     rebound: f64,
     /// Energy that contact accounts for.
     booked: f64,
+    /// How far any point of a body goes.
+    way: f64,
+    /// The smallest body.
+    extent: f64,
 }
 
 impl Sizes {
@@ -167,7 +176,19 @@ impl Sizes {
             push: system.contacts.iter().zip(&after.contacts).map(push).sum(),
             rebound: if mu > 0.0 || case.stepping == Stepping::Midpoint { restitution } else { 0.0 },
             booked: (before.step.dissipated - after.step.dissipated).abs(),
+            way: case.step * (0..system.nodes.len()).map(speed).fold(0.0, f64::max),
+            extent: system
+                .nodes
+                .iter()
+                .map(|node| node.shape.extent(&system.details.points))
+                .fold(f64::INFINITY, f64::min),
         }
+    }
+
+    /// How deep bodies may be in: with times of impact 1e-4 of the smallest, in captured steps the way of a step too, or
+    /// that of all steps where nothing is corrected.
+    fn depth(&self, case: &Case, way: f64) -> f64 {
+        1e-4 * self.extent + if case.stepping == Stepping::TimeOfImpact { 0.0 } else { way }
     }
 
     /// Energy that a step may add without anybody's account: round-off, and what the order of a scheme leaves where

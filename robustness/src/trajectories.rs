@@ -3,86 +3,169 @@
 use crate::client::{Client, Prepared};
 use crate::long_runs::packed;
 use crate::models::{Known, MODELS};
-use contact_fmu::master::library::Library;
-use contact_fmu::variables::Kind;
+use contact_fmu::master::library::{Instance, Library};
+use contact_fmu::variables::{Causality, Kind, Variable, table as variables};
 use contact_fmu_runtime::abi::fmi2Status;
 use contact_fmu_runtime::*;
 
-/// The table: a model and its hash a line.
+/// The table: a model, its steps, the step in which a contact closes that was open at first, and the hash a line.
 pub const TABLE: &str = include_str!("../trajectories.txt");
 
-/// Communication steps of a model that are hashed: fewer where they are slow.
-pub fn steps(known: &Known) -> u32 {
+/// Most steps of a model, where no contact closes.
+const MOST: u32 = 1000;
+/// How fast nodes that a master moves go down, in m/s.
+const DESCENT: f64 = 2.0;
+
+/// What came of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trajectory {
+    /// Steps that are hashed.
+    pub steps: u32,
+    /// The step in which a contact acts that was open in the first one; none where all are closed, or stay open.
+    pub closes: Option<u32>,
+    /// Whether any contact acts in any step.
+    pub touches: bool,
+    /// 64 bits of Fowler, Noll and Vo's hash over the bits of all reals after each step.
+    pub hash: u64,
+}
+
+/// Steps after what a model is about has begun: fewer where they are slow.
+fn steps(known: &Known) -> u32 {
     let substeps = (known.model.experiment.step / known.model.engine.step).ceil().max(1.0);
     let bodies = (known.model.nodes.len() + known.model.contacts.len()) as f64;
     (4e4 / (substeps * bodies * bodies.max(4.0))).clamp(10.0, 400.0) as u32
 }
 
-/// 64 bits of Fowler, Noll and Vo's hash over the bits of all reals.
-struct Hash(u64);
+fn hashed(hash: u64, values: &[f64]) -> u64 {
+    let bytes = values.iter().flat_map(|value| value.to_bits().to_le_bytes());
+    bytes.fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
 
-impl Hash {
-    fn new() -> Hash {
-        Hash(0xcbf2_9ce4_8422_2325)
+/// Calls of an FMU that must succeed.
+trait Calls {
+    fn set(&mut self, references: &[u32], values: &[f64]);
+    fn step(&mut self, time: f64, step: f64);
+    fn get(&mut self, references: &[u32], values: &mut [f64]);
+}
+
+fn succeed(status: fmi2Status) {
+    assert!(status as i32 <= fmi2Status::fmi2Warning as i32, "{status:?}");
+}
+
+impl Calls for Client {
+    fn set(&mut self, references: &[u32], values: &[f64]) {
+        // SAFETY: a live instance, as many references and values as said.
+        succeed(unsafe {
+            fmi2SetReal(self.component, references.as_ptr(), references.len(), values.as_ptr())
+        });
     }
 
-    fn take(&mut self, values: &[f64]) {
-        for byte in values.iter().flat_map(|value| value.to_bits().to_le_bytes()) {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
+    fn step(&mut self, time: f64, step: f64) {
+        // SAFETY: a live instance.
+        succeed(unsafe { fmi2DoStep(self.component, time, step, 1) });
+    }
+
+    fn get(&mut self, references: &[u32], values: &mut [f64]) {
+        // SAFETY: a live instance, as many references and values as said.
+        succeed(unsafe {
+            fmi2GetReal(self.component, references.as_ptr(), references.len(), values.as_mut_ptr())
+        });
     }
 }
 
-/// Hash of a model's trajectory by the library that is compiled into this program.
-pub fn here(known: &'static Known) -> u64 {
-    let prepared: &'static Prepared = Box::leak(Box::new(Prepared::new(known)));
-    let client = Client::started(prepared, true).expect("an instance");
-    let step = known.model.experiment.step;
-    let mut values = vec![0.0; prepared.reals.len()];
-    let mut hash = Hash::new();
-    for k in 0..steps(known) {
-        // SAFETY: a live instance, as many references and values as said.
-        let statuses = unsafe {
-            [
-                fmi2DoStep(client.component, f64::from(k) * step, step, 1),
-                fmi2GetReal(client.component, prepared.reals.as_ptr(), values.len(), values.as_mut_ptr()),
-            ]
-        };
-        assert!(
-            statuses.iter().all(|&status| status as i32 <= fmi2Status::fmi2Warning as i32),
-            "{statuses:?}"
-        );
-        hash.take(&values);
+impl Calls for Instance<'_> {
+    fn set(&mut self, references: &[u32], values: &[f64]) {
+        self.set_real(references, values).expect("inputs");
     }
-    hash.0
+
+    fn step(&mut self, time: f64, step: f64) {
+        self.do_step(time, step).expect("a step");
+    }
+
+    fn get(&mut self, references: &[u32], values: &mut [f64]) {
+        self.get_real(references, values).expect("outputs");
+    }
+}
+
+/// References of the variables that a condition holds for.
+fn references(table: &[Variable], is_one: impl Fn(&Variable) -> bool) -> Vec<u32> {
+    (0..table.len() as u32).filter(|&reference| is_one(&table[reference as usize])).collect()
+}
+
+/// Steps on until some time after the contact that a model is about has closed. Nodes that a master moves go down to
+/// what they can touch.
+fn follow(known: &Known, fmu: &mut impl Calls) -> Trajectory {
+    let table = variables(&known.model);
+    let reals = references(&table, |variable| matches!(variable.kind, Kind::Real(_)));
+    let forces = references(&table, |variable| variable.name.ends_with(".f_n"));
+    let given = |end: &str| {
+        let is_given = |variable: &Variable| {
+            let node = variable.name.strip_suffix(end);
+            variable.causality == Causality::Input
+                && node.is_some_and(|node| known.model.nodes.iter().any(|one| one.name == node))
+        };
+        references(&table, is_given)
+    };
+    let (heights, speeds) = (given(".r[3]"), given(".v[3]"));
+    let mut start = vec![0.0; heights.len()];
+    fmu.get(&heights, &mut start);
+    let step = known.model.experiment.step;
+    let after = steps(known);
+    let last = MOST.min((known.model.experiment.stop / step) as u32);
+    let (mut values, mut pressed) = (vec![0.0; reals.len()], vec![0.0; forces.len()]);
+    let mut open = Vec::new();
+    let mut trajectory = Trajectory { steps: 0, closes: None, touches: false, hash: 0xcbf2_9ce4_8422_2325 };
+    let mut end = after;
+    while trajectory.steps < end {
+        let time = f64::from(trajectory.steps) * step;
+        let now: Vec<f64> = start.iter().map(|height| height - DESCENT * time).collect();
+        fmu.set(&heights, &now);
+        fmu.set(&speeds, &vec![-DESCENT; speeds.len()]);
+        fmu.step(time, step);
+        fmu.get(&reals, &mut values);
+        fmu.get(&forces, &mut pressed);
+        trajectory.hash = hashed(trajectory.hash, &values);
+        trajectory.steps += 1;
+        trajectory.touches |= pressed.iter().any(|&force| force != 0.0);
+        if trajectory.steps == 1 {
+            open = pressed.iter().map(|&force| force == 0.0).collect();
+            if open.contains(&true) {
+                end = last.max(after);
+            }
+        } else if trajectory.closes.is_none()
+            && pressed.iter().zip(&open).any(|(&force, &was_open)| was_open && force != 0.0)
+        {
+            trajectory.closes = Some(trajectory.steps);
+            end = after.max(trajectory.steps + after.min(50));
+        }
+    }
+    trajectory
+}
+
+/// Trajectory of a model by the library that is compiled into this program.
+pub fn here(known: &'static Known) -> Trajectory {
+    let prepared: &'static Prepared = Box::leak(Box::new(Prepared::new(known)));
+    follow(known, &mut Client::started(prepared, true).expect("an instance"))
 }
 
 /// The same by the library that is packed into FMUs.
-pub fn in_an_fmu(known: &'static Known) -> u64 {
+pub fn in_an_fmu(known: &'static Known) -> Trajectory {
     let fmu = packed(known);
     let library = Library::load(&fmu).expect("the library loads");
     let mut instance = library.instantiate(&fmu, "hash", false, Box::new(drop)).expect("an instance");
     instance.setup_experiment(None, 0.0, None).expect("set up");
     instance.enter_initialization_mode().expect("initialization");
     instance.exit_initialization_mode().expect("a start");
-    let table = contact_fmu::variables::table(&known.model);
-    let reals: Vec<u32> =
-        (0..table.len() as u32).filter(|&vr| matches!(table[vr as usize].kind, Kind::Real(_))).collect();
-    let mut values = vec![0.0; reals.len()];
-    let step = known.model.experiment.step;
-    let mut hash = Hash::new();
-    for k in 0..steps(known) {
-        instance.do_step(f64::from(k) * step, step).expect("a step");
-        instance.get_real(&reals, &mut values).expect("outputs");
-        hash.take(&values);
-    }
-    hash.0
+    follow(known, &mut instance)
+}
+
+/// A line of the table.
+pub fn line(known: &Known, trajectory: &Trajectory) -> String {
+    let closes = trajectory.closes.map_or("-".to_owned(), |step| step.to_string());
+    format!("{:24} {:4} {closes:>4} {:016x}", known.name, trajectory.steps, trajectory.hash)
 }
 
 /// A table as it is now.
 pub fn table() -> String {
-    MODELS
-        .iter()
-        .map(|known| format!("{:24} {:4} {:016x}\n", known.name, steps(known), here(known)))
-        .collect()
+    MODELS.iter().map(|known| line(known, &here(known)) + "\n").collect()
 }

@@ -2,8 +2,7 @@
 
 use contact_fmu_runtime::{fmi2DoStep, fmi2SetReal};
 use robustness::client::{Client, PREPARED};
-use robustness::runner::assert_holds;
-use robustness::{Entropy, stress};
+use robustness::runner::{assert_hold_at, assert_holds};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -48,18 +47,15 @@ fn physics_under_stress() {
 fn light_boxes_between_heavy_ones() {
     let turned = [10178, 23876, 31670, 37177, 43869];
     let diverged = [36456, 42479, 50401, 51636, 53501];
-    for seed in turned.into_iter().chain(diverged) {
-        stress::run(&mut Entropy::seeded(seed));
-    }
+    assert_hold_at("stress", &turned);
+    assert_hold_at("stress", &diverged);
 }
 
 /// With times of impact and in captured steps: corrections that threw a light box away from under a heavy one, friction
 /// where nothing presses any more, answers that pull.
 #[test]
 fn jammed_bodies_and_bounded_friction() {
-    for seed in [30594, 48488, 60464, 92662, 22946, 25121, 28774, 30896] {
-        stress::run(&mut Entropy::seeded(seed));
-    }
+    assert_hold_at("stress", &[30594, 48488, 60464, 92662, 22946, 25121, 28774, 30896]);
 }
 
 /// At such speeds a body passes all of a terrain within a substep, and every part of it could be met first.

@@ -1,6 +1,9 @@
 //! Hostile calls and states under valgrind: no byte is read that was not written, none is used after it was freed, none is
 //! lost.
 
+#[path = "../../tests/missing/mod.rs"]
+mod missing;
+
 use std::process::Command;
 
 fn is_clean(arguments: &[&str]) {
@@ -11,7 +14,7 @@ fn is_clean(arguments: &[&str]) {
         .output();
     match output {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            println!("skipped: there is no valgrind");
+            missing::skip("valgrind");
         }
         output => {
             let output = output.expect("valgrind runs");

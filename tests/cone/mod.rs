@@ -1,5 +1,6 @@
 //! Cone problems for the tests: files, random ones, and an answer found another way.
 
+use crate::missing::skip;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SecondOrderConeT};
 use contact_fmu::engine::{ConeProblem, SolverChoice, SolverSettings};
@@ -42,7 +43,7 @@ pub fn collection() -> Vec<(String, DenseProblem)> {
     if siconos.is_dir() {
         folders.push(siconos);
     } else {
-        println!("skipped: no Siconos problems; CONTACT_FMU_SICONOS_TESTS can name their folder");
+        skip("the folder of Siconos problems (CONTACT_FMU_SICONOS_TESTS)");
     }
     let mut files: Vec<PathBuf> = folders
         .iter()

@@ -1,16 +1,13 @@
 """Runs the commands on the pages of the machines. A program without arguments makes all the numbers and the figure of its
 page, which takes long: only with CONTACT_FMU_LONG=1."""
 
-import os
 import re
 import shutil
 import sys
 from pathlib import Path
 
-from conftest import ROOT
+from conftest import LONG, ROOT
 from test_readme import blocks, run_shell
-
-LONG = bool(os.environ.get("CONTACT_FMU_LONG"))
 
 
 def run_commands(page, folder):

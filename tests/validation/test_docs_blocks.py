@@ -14,6 +14,7 @@ RUN_BY = {
     "docs/coupling.md": "test_readme.py",
     "docs/friction.md": "test_friction_docs.py",
     "docs/getting-started.md": "test_getting_started.py",
+    "docs/masters.md": "test_masters_page.py",
     "docs/model-exchange.md": "test_readme.py",
     "docs/model-file.md": "test_model_file_docs.py",
     "docs/modelica.md": "test_readme.py",
@@ -135,10 +136,11 @@ def test_commands_of_the_page_on_platforms_are_there(tmp_path):
 
 def test_commands_of_the_page_on_robustness_run(tmp_path):
     """With few cases; of the sanitizers, which test_commands.py runs with CONTACT_FMU_LONG=1, what they name is there."""
-    program, sanitizer = "cargo run --release -p robustness -- ", blocks("docs/robustness.md", "sh")[2]
+    program = "cargo run --release -p robustness -- "
+    (sanitizer,) = [script for script in blocks("docs/robustness.md", "sh") if "cargo fuzz" in script]
     (tmp_path / "robustness").mkdir()
     commands = [line for script in blocks("docs/robustness.md", "sh") for line in script.splitlines() if line.startswith(program)]
-    assert len(commands) == 4
+    assert len(commands) == 7
     for command in commands:
         few = re.sub(r"\b\d{4,}\b", "3", command.removeprefix(program))
         run_shell(f"{ROOT / 'target/release/robustness'} {few}", tmp_path)

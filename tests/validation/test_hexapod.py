@@ -1,18 +1,17 @@
 """The six-legged robot: stands, then walks. By default its first step; CONTACT_FMU_LONG=1 takes all four."""
 
-import os
 import sys
 import tomllib
 
 import numpy as np
 import pytest
-from conftest import ROOT, read_csv
+from conftest import LONG, ROOT, read_csv
 from machine_pages import assert_is_small_figure, run_commands
 
 sys.path.insert(0, str(ROOT / "models/hexapod"))
 import walk as hexapod  # noqa: E402
 
-STEPS = hexapod.STEPS if os.environ.get("CONTACT_FMU_LONG") else 1
+STEPS = hexapod.STEPS if LONG else 1
 
 
 @pytest.fixture(scope="module")

@@ -6,14 +6,13 @@ from math import hypot, pi, radians
 
 import numpy as np
 import pytest
-from conftest import ROOT
-from machine_pages import LONG, assert_is_small_figure, run_commands
+from conftest import ROOT, long_only
+from machine_pages import assert_is_small_figure, run_commands
 
 sys.path.insert(0, str(ROOT / "models/jansen_walker"))
 import linkage  # noqa: E402
 import walker as jansen  # noqa: E402
 
-long_only = pytest.mark.skipif(not LONG, reason="takes minutes")
 
 
 def test_model_file_is_the_one_that_the_program_writes():

@@ -5,8 +5,8 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import BUILDER, ROOT
-from machine_pages import LONG, assert_is_small_figure, run_commands
+from conftest import BUILDER, LONG, ROOT
+from machine_pages import assert_is_small_figure, run_commands
 
 sys.path.insert(0, str(ROOT / "models/manipulator"))
 import press as arm  # noqa: E402

@@ -9,8 +9,8 @@ from math import cos, degrees, pi, sin
 
 import numpy as np
 import pytest
-from conftest import ROOT
-from machine_pages import LONG, assert_is_small_figure, run_commands
+from conftest import LONG, ROOT, long_only
+from machine_pages import assert_is_small_figure, run_commands
 
 pytest.importorskip("exudyn")
 sys.path.insert(0, str(ROOT / "models/rotor_droop_stop"))
@@ -127,7 +127,7 @@ def test_continuous_law_comes_to_the_same(hard, name):
         assert soft_time > (3.0 if LONG else 1.0) * hard_time
 
 
-@pytest.mark.skipif(not LONG, reason="takes a minute")
+@long_only
 def test_equal_steps(fmus):
     """At equal steps the continuous law is cheaper."""
     _, hard_time = rotor.timed(lambda: rotor.hard(fmus.fmu("rotor_droop_stop"), CASES["gust"], 1e-4))
@@ -136,7 +136,7 @@ def test_equal_steps(fmus):
     assert 0.3 < soft_time / hard_time < 1.2
 
 
-@pytest.mark.skipif(not LONG, reason="takes some minutes")
+@long_only
 @pytest.mark.parametrize(
     "stiffness, exponent, touch, apart, beyond",
     [

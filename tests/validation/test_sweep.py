@@ -10,14 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import BUILDER, ROOT, contact_fmu, read_csv
+from conftest import BUILDER, LONG, ROOT, contact_fmu, read_csv, ran
 from test_readme import blocks
 
 pytest.importorskip("distributed")
 sys.path.insert(0, str(ROOT / "scripts"))
 import sweep  # noqa: E402
 
-LONG = bool(os.environ.get("CONTACT_FMU_LONG"))
 PAGE = "docs/sweeps.md"
 
 
@@ -86,6 +85,8 @@ def test_page_runs(folder):
         assert abs(way - travel(folder, restitution, mu)) < 1e-9
         assert row["attempts"] == "1" and row["error"] == ""
     assert (folder / "travel.png").read_bytes().startswith(b"\x89PNG")
+    assert "scripts/sweep.py" in script
+    ran("scripts/sweep.py")
 
 
 def test_cluster_of_the_page_runs(folder):

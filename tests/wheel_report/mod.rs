@@ -137,7 +137,7 @@ impl Report {
              | used part of friction, \\|f_T\\| / (mu f_N), mean over each step, RMS | {:.4} % |\n\
              | direction of friction while it slides, RMS | {:.4} deg |\n\
              | position, largest part of the distance from the start (after 0.1 s) | {:.5} % |\n\
-             | the same with `moreau-jean` | {:.2} % |\n\
+             | the same with `moreau-jean` | {:.5} % |\n\
              | mechanical energy, largest | {:.0e} J |\n\
              | energy balance with what friction takes | {} J |\n\
              | gap | {} m |\n\

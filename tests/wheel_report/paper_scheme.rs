@@ -9,8 +9,8 @@ use crate::wheel_equations::{
 };
 use contact_fmu::engine::law::{bounded, box_friction, bristle, facets};
 use contact_fmu::engine::{
-    BoxedProblem, ConeProblem, LcpScratch, LcpSettings, LcpSolver, Solvable, SolverChoice, SolverScratch,
-    SolverSettings, Status, complementarity_solve,
+    BoxedProblem, ConeProblem, LcpScratch, LcpSettings, LcpSolver, SolverChoice, SolverScratch,
+    SolverSettings, Status, complementarity_solve, solve_cone,
 };
 use nalgebra::{Matrix3, Vector3};
 
@@ -98,7 +98,7 @@ impl Law for Cone {
         let problem = ConeProblem::from_dense(&dense(w), q.as_slice().to_vec(), vec![MU]);
         let mut r = [0.0; 3];
         let settings = SolverSettings { choice: SolverChoice::Auto, tolerance: 1e-10, max_iterations: 1000 };
-        let report = f64::solve(&problem, &mut r, &settings, &mut self.0);
+        let report = solve_cone(&problem, &mut r, &settings, &mut self.0);
         assert!(report.residual < 1e-10, "{report:?}");
         Vector3::from(r)
     }
