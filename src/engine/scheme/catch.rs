@@ -5,7 +5,7 @@
 //! touch.
 
 use super::correction::shift;
-use super::time_of_impact::time_to_touch;
+use super::time_of_impact::{first_impact_of, flight, time_to_touch};
 use super::{FOLLOWED, IslandStep};
 use crate::engine::contact::{Carrier, Touch, near};
 use crate::engine::geometry::{Pose, features};
@@ -118,7 +118,7 @@ fn goes_far<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S) -> b
 fn catch_point<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize, dt: S) {
     let touch = step.workspace.touches[index];
     if let Some(time) = time_to_touch(step, &touch, dt, dt.value()) {
-        step.workspace.touches[index] = touch_at(step, &touch, time);
+        step.workspace.touches[index] = touch_at(step, &touch, dt, time);
         step.workspace.active.push(index);
     }
 }
@@ -126,8 +126,8 @@ fn catch_point<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize, dt: S) {
 /// Makes those features of a pair act that touch first.
 fn catch_features<S: Solvable>(step: &mut IslandStep<'_, S>, pair: std::ops::Range<usize>, dt: S) {
     let first = step.workspace.touches[pair.start];
-    let Some(time) = time_to_touch(step, &first, dt, dt.value()) else { return };
-    let (node, body) = poses_at(step, &first, time);
+    let Some(time) = first_impact_of(step, pair.clone(), dt) else { return };
+    let (node, body) = poses_at(step, &first, dt, time);
     let system = step.system;
     let shape = &system.nodes[first.node].shape;
     let surface = system.surfaces[first.surface].shape.place(body.as_ref());
@@ -149,7 +149,7 @@ fn catch_features<S: Solvable>(step: &mut IslandStep<'_, S>, pair: std::ops::Ran
     }
     for place in acting..step.workspace.active.len() {
         let index = step.workspace.active[place];
-        step.workspace.touches[index] = touch_at(step, &step.workspace.touches[index], time);
+        step.workspace.touches[index] = touch_at(step, &step.workspace.touches[index], dt, time);
     }
 }
 
@@ -158,7 +158,7 @@ fn way_beyond<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S) ->
     if !goes_far(step, touch, dt) {
         return S::zero();
     }
-    let (node, carrier) = poses_at(step, touch, dt);
+    let (node, carrier) = poses_at(step, touch, dt, dt);
     let end = near(step.system, &node, carrier.as_ref(), touch.sides(), touch.point);
     if end.gap.value() >= 0.0 && end.normal.dot(&touch.normal).value() >= FOLLOWED {
         return S::zero();
@@ -171,15 +171,20 @@ fn way_beyond<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S) ->
     touch.normal.dot(&velocity) * (dt - time)
 }
 
-/// The two sides of a contact after `time` of the proposed motion.
-fn poses_at<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, time: S) -> (Pose<S>, Option<Pose<S>>) {
-    let carrier = touch.carrier.map(|carrier| step.proposed_pose(carrier.node, time));
-    (step.proposed_pose(touch.node, time), carrier)
+/// The two sides of a contact after `time` of the path over `dt` on which it was found to close.
+fn poses_at<S: Solvable>(
+    step: &IslandStep<'_, S>,
+    touch: &Touch<S>,
+    dt: S,
+    time: S,
+) -> (Pose<S>, Option<Pose<S>>) {
+    let carrier = touch.carrier.map(|carrier| flight(step, carrier.node, dt).pose(time));
+    (flight(step, touch.node, dt).pose(time), carrier)
 }
 
-/// The contact as it is after `time` of the proposed motion, with the velocity that it has now.
-fn touch_at<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, time: S) -> Touch<S> {
-    let (node, body) = poses_at(step, touch, time);
+/// The contact as it is there, with the velocity that it has now.
+fn touch_at<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S, time: S) -> Touch<S> {
+    let (node, body) = poses_at(step, touch, dt, time);
     let near = near(step.system, &node, body.as_ref(), touch.sides(), touch.point);
     let mut found = Touch { normal: near.normal, normal_after: near.normal, ..*touch };
     (found.arm, found.arm_after) = (near.arm, near.arm);

@@ -18,7 +18,7 @@ const ROUNDS: usize = 4;
 /// Gaps of turning bodies that are left alone, as a part of the distance that counts as touching.
 const CLOSED_PART: f64 = 0.1;
 /// Gaps that displacements may close, as a part of the distance from the centre.
-const NEARBY: f64 = 1e-3;
+pub(super) const NEARBY: f64 = 1e-3;
 /// Depth in a pile that is left alone, as a part of the distance that a body falls within a step.
 const SHALLOW: f64 = 0.01;
 /// Displacements in a pile are not larger than this times the deepest penetration.

@@ -12,7 +12,7 @@ use crate::engine::system::Scheme;
 use nalgebra::Vector3;
 
 /// How far a touching point is followed at most within a substep, over its distance from the centre.
-const RUNS_OFF: f64 = 0.25;
+pub(super) const RUNS_OFF: f64 = 0.25;
 
 impl<S: Solvable> IslandStep<'_, S> {
     /// As [`propose`](Self::propose) with Newton's law. Friction can leave an impact with rebound without solution;

@@ -1,6 +1,7 @@
 //! How slow is at rest, and how near is touching: what an interval cannot resolve.
 
 use super::IslandStep;
+use super::proposal::RUNS_OFF;
 use crate::engine::contact::{Carrier, Touch};
 use crate::engine::geometry::NodeShape;
 use crate::engine::law::newton_impact;
@@ -109,16 +110,18 @@ impl<S: Solvable> IslandStep<'_, S> {
         let spin_of = |rotation: usize| length(&self.state.rotations[rotation].angular_velocity).value();
         let arm = length(&touch.arm).value();
         let rolling = match (touch.rotation, &self.system.nodes[touch.node].shape) {
+            _ if !touch.held => 0.0,
             // The lowest point of a rim may run around it, and then has not the velocity that was foreseen.
             (Some(rotation), NodeShape::Disc { .. } | NodeShape::Cylinder(_)) => {
-                self.length * spin_of(rotation).powi(2) * arm
+                let spin = spin_of(rotation);
+                self.followed(spin) * spin.powi(2) * arm
             }
             // Another touching point has it, but for what contact has changed on the way.
             (Some(rotation), shape) if shape.has_edges() => {
                 let spin = spin_of(rotation);
                 let acceleration =
                     length(&self.workspace.acceleration[touch.node]).value() + spin * spin * arm;
-                self.length * self.length * spin * acceleration
+                self.followed(spin).powi(2) * spin * acceleration
             }
             _ => 0.0,
         };
@@ -132,6 +135,11 @@ impl<S: Solvable> IslandStep<'_, S> {
             _ => 0.0,
         };
         rolling + tilting
+    }
+
+    /// How long a contact is followed at most on a body that turns: intervals in which it acts are cut there.
+    fn followed(&self, spin: f64) -> f64 {
+        self.length.min(RUNS_OFF / spin)
     }
 
     /// Normal velocity that is left where a node follows a surface that is not flat.

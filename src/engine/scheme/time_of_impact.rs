@@ -9,6 +9,7 @@
 
 use super::flight::{Flight, Turning, Way};
 use super::moreau_jean::Gaps;
+use super::proposal::RUNS_OFF;
 use super::{IslandStep, Rebound, balance, correction, linked, moreau_jean, slip_end};
 use crate::engine::contact::{Touch, distance, near};
 use crate::engine::scalar::{Dual, Scalar, length};
@@ -129,6 +130,15 @@ fn propose_interval<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) -> 
         (interval, is_last) = (stop, false);
         step.propose(interval, Rebound::None);
     }
+    if step.island.turns_along {
+        for _ in 0..MAX_CUTS {
+            if !strays(step, interval) {
+                break;
+            }
+            (interval, is_last) = (interval * S::from(0.5), false);
+            step.propose(interval, Rebound::None);
+        }
+    }
     // Friction bends the path, so that over the shorter interval the impact may come at another time.
     for cut in 0..MAX_CUTS {
         let Some(impact) = first_impact(step, interval) else { break };
@@ -142,6 +152,39 @@ fn propose_interval<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) -> 
         step.propose(interval, Rebound::None);
     }
     (interval, is_last)
+}
+
+/// Whether a body that turns takes a contact that acts inside the other shape, or beyond it, by more than the correction
+/// closes. Contacts stop velocities at the end of an interval; in between, turning takes them away by the square of its
+/// angle.
+#[inline(never)]
+fn strays<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> bool {
+    let system = step.system;
+    let spin = |rotation: Option<usize>| {
+        rotation.map_or(0.0, |rotation| length(&step.workspace.turns[rotation].mean).value())
+    };
+    step.workspace.active.iter().any(|&index| {
+        let touch = &step.workspace.touches[index];
+        let own = if system.nodes[touch.node].shape.is_round() { 0.0 } else { spin(touch.rotation) };
+        let angle = (own + touch.carrier.map_or(0.0, |carrier| spin(carrier.rotation))) * dt.value();
+        let arm =
+            length(&touch.arm).value() + touch.carrier.map_or(0.0, |carrier| length(&carrier.arm).value());
+        let reach = correction::NEARBY * length(&touch.arm).value();
+        let within = system.half_width(touch.sides()).map_or(reach, |width| reach.min(width));
+        if own * dt.value() > RUNS_OFF {
+            return true;
+        }
+        if arm * angle * angle <= within {
+            return false;
+        }
+        let carrier = touch.carrier.map(|carrier| step.proposed_pose(carrier.node, dt));
+        let node = step.proposed_pose(touch.node, dt);
+        if system.is_feature(touch.contact, touch.sides()) {
+            return distance(system, &node, carrier.as_ref(), touch.sides()).value() < -within;
+        }
+        let end = near(system, &node, carrier.as_ref(), touch.sides(), touch.point);
+        end.gap.value() < -within || end.normal.dot(&touch.normal).value() <= 0.0
+    })
 }
 
 /// Whether a substep has had more looks at gaps than it may have.
@@ -220,10 +263,22 @@ fn join_features<S: Solvable>(step: &mut IslandStep<'_, S>, closing: bool) {
 /// Earliest time within `dt` at which a contact that is not active closes on the proposed path.
 #[inline]
 fn first_impact<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
+    let inactive = |index: &usize| !step.workspace.active.contains(index);
+    first_impact_of(step, (0..step.workspace.touches.len()).filter(inactive), dt)
+}
+
+/// The same of some touching points.
+#[inline]
+pub(super) fn first_impact_of<S: Solvable>(
+    step: &IslandStep<'_, S>,
+    points: impl Iterator<Item = usize>,
+    dt: S,
+) -> Option<S> {
     let mut first: Option<S> = None;
     let mut known_as_whole = None;
-    for (index, touch) in step.workspace.touches.iter().enumerate() {
-        if known_as_whole == Some((touch.contact, touch.sides())) || step.workspace.active.contains(&index) {
+    for index in points {
+        let touch = &step.workspace.touches[index];
+        if known_as_whole == Some((touch.contact, touch.sides())) {
             continue;
         }
         let limit = first.map_or(dt.value(), S::value);
@@ -276,7 +331,7 @@ fn path_acceleration<S: Solvable>(step: &IslandStep<'_, S>, node: usize, dt: S) 
 }
 
 /// The proposed path of a node.
-fn flight<S: Solvable>(step: &IslandStep<'_, S>, node: usize, dt: S) -> Flight<S> {
+pub(super) fn flight<S: Solvable>(step: &IslandStep<'_, S>, node: usize, dt: S) -> Flight<S> {
     let turning = match step.system.nodes[node].rotation {
         _ if step.system.nodes[node].shape.is_round() => Turning::None,
         None => Turning::None,
