@@ -275,10 +275,11 @@ fn path_acceleration<S: Solvable>(step: &IslandStep<'_, S>, node: usize, dt: S) 
     }
 }
 
-/// The proposed path of a node.
-fn flight<S: Solvable>(step: &IslandStep<'_, S>, node: usize, dt: S) -> Flight<S> {
+/// The proposed path of a node, as a contact of the given sides sees it.
+fn flight<S: Solvable>(step: &IslandStep<'_, S>, node: usize, sides: Sides, dt: S) -> Flight<S> {
+    let is_round = step.system.nodes[node].shape.is_round() && step.system.stop(sides).is_none();
     let turning = match step.system.nodes[node].rotation {
-        _ if step.system.nodes[node].shape.is_round() => Turning::None,
+        _ if is_round => Turning::None,
         None => Turning::None,
         Some(rotation) if step.workspace.active.is_empty() && step.island.linkage.is_none() => {
             Turning::Free(step.free_rotation(node, rotation))
@@ -370,13 +371,15 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
     let approach = Approach {
         sides: touch.sides(),
         point: (!is_whole).then_some(touch.point),
-        node: flight(step, touch.node, dt),
-        carrier: touch.carrier.map(|carrier| flight(step, carrier.node, dt)),
+        node: flight(step, touch.node, touch.sides(), dt),
+        carrier: touch.carrier.map(|carrier| flight(step, carrier.node, touch.sides(), dt)),
     };
     let way = approach.farthest(system, touch, limit);
     let (extent, surface_extent) = system.extents(touch.sides());
     let too_far = if system.is_convex(touch.sides()) { TOO_FAR } else { TOO_FAR_FOR_MESHES };
-    let passes_all = (!touch.flat || is_whole) && way.moved > too_far * (extent + surface_extent);
+    let is_finite = system.half_width(touch.sides()).is_some();
+    let passes_all =
+        is_finite && (!touch.flat || is_whole) && way.moved > too_far * (extent + surface_extent);
     if passes_all || !way.moved.is_finite() {
         step.looks.set(u32::MAX);
     }
