@@ -1,9 +1,9 @@
 //! Bodies as nodes of a model.
 //!
-//! A node has one shape about its centre of mass, with axes along the principal ones. A body with one collision element
-//! that is just there is one node. Hulls are written in that frame, and so are always there. Any other element becomes a
-//! node of its own, fixed to that of the body, with a small part of its mass: what both together weigh is the body, to
-//! round-off.
+//! A node has one shape about its centre of mass, with axes along the principal ones; a hull may be anywhere, because its
+//! corners are written in that frame. So a body with one collision element about its centre, or one with corners, is one
+//! node. Any other element becomes a node of its own, fixed to that of the body, with a small part of its mass: all of
+//! them together weigh what the body does, to round-off.
 
 use super::bodies::{Bodies, Body};
 use super::mass::{Mass, unit_moments};
@@ -12,7 +12,7 @@ use super::robot::{Geometry, JointKind, Robot, Span};
 use super::write::Names;
 use crate::model::TriangleMesh;
 use crate::model::diagnostics::Problem;
-use nalgebra::{Isometry3, Matrix3, Translation3, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Matrix3, Point3, Translation3, UnitQuaternion, Vector3};
 use std::fmt::Write;
 
 /// Part of a body's mass that an element on a node of its own has, at first.
@@ -208,19 +208,31 @@ fn add_body(
     };
     if let [element] = &elements[..] {
         let mut whole = node(&body.mass);
-        if let Some(shape) = shape_about(element, &whole.at, model, &format!("{stem}_{name}.obj")) {
-            whole.shape = Some(shape);
+        whole.shape = shape_about(element, &whole.at);
+        if whole.shape.is_some() {
             model.nodes.push(whole);
             return;
         }
     }
-    let (rest, parts) = split(&body.mass, &elements);
-    model.nodes.push(node(&rest));
-    for (element, part) in elements.iter().zip(parts) {
+    let host = elements.iter().position(|element| element.corners().is_some());
+    let others: Vec<&Placed> = elements
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| Some(*place) != host)
+        .map(|(_, other)| other)
+        .collect();
+    let (rest, parts) = split(&body.mass, &others);
+    let mut main = node(&rest);
+    if let Some(mesh) = host.and_then(|host| elements[host].corners()) {
+        main.shape = Some(model.hull(&mesh, &main.at, &format!("{stem}_{name}.obj")));
+    }
+    model.nodes.push(main);
+    for (element, part) in others.into_iter().zip(parts) {
         let own = names.unique(&format!("{name}_shape"), "shape");
         let at = Isometry3::from_parts(Translation3::from(part.centre), element.at.rotation);
         let moments = part.moments_along(&at.rotation).unwrap_or_else(|| part.tensor.diagonal());
-        let shape = shape_about(element, &at, model, &format!("{stem}_{own}.obj"));
+        let shape = shape_about(element, &at)
+            .or_else(|| Some(model.hull(&element.corners()?, &at, &format!("{stem}_{own}.obj"))));
         model.nodes.push(Node {
             name: own.clone(),
             comment: format!("collision shape of {comment}"),
@@ -238,8 +250,56 @@ fn add_body(
     }
 }
 
+impl Placed<'_> {
+    /// Corners and triangles in the world, of what has corners.
+    fn corners(&self) -> Option<TriangleMesh> {
+        let own = match (&self.hull, self.geometry) {
+            (Some(hull), _) => hull.clone(),
+            (None, Geometry::Box(size)) => cuboid(*size),
+            _ => return None,
+        };
+        let corners =
+            own.corners.iter().map(|&corner| (self.at * Point3::from(corner)).coords.into()).collect();
+        Some(TriangleMesh { corners, triangles: own.triangles })
+    }
+}
+
+/// A box as triangles.
+fn cuboid(size: [f64; 3]) -> TriangleMesh {
+    const TRIANGLES: [[u32; 3]; 12] = [
+        [0, 2, 1],
+        [1, 2, 3],
+        [4, 5, 6],
+        [5, 7, 6],
+        [0, 1, 4],
+        [1, 5, 4],
+        [2, 6, 3],
+        [3, 6, 7],
+        [0, 4, 2],
+        [2, 4, 6],
+        [1, 3, 5],
+        [3, 7, 5],
+    ];
+    let corner =
+        |number: usize| [0, 1, 2].map(|axis| if number >> axis & 1 == 1 { 0.5 } else { -0.5 } * size[axis]);
+    TriangleMesh { corners: (0..8).map(corner).collect(), triangles: TRIANGLES.to_vec() }
+}
+
+impl Model {
+    /// The hull of a mesh in the world as the shape of a node at `at`, in a file.
+    fn hull(&mut self, mesh: &TriangleMesh, at: &Isometry3<f64>, file: &str) -> Shape {
+        let corners: Vec<Vector3<f64>> = mesh
+            .corners
+            .iter()
+            .map(|&corner| at.inverse_transform_point(&Point3::from(corner)).coords)
+            .collect();
+        self.files.push((file.to_owned(), object_file(&corners, &mesh.triangles)));
+        Shape::Hull { file: file.to_owned(), corners }
+    }
+}
+
 /// A body as the parts that elements have of its mass, and the rest. Parts are as small as the rest needs to be a body.
-fn split(whole: &Mass, elements: &[Placed]) -> (Mass, Vec<Mass>) {
+fn split(whole: &Mass, elements: &[&Placed]) -> (Mass, Vec<Mass>) {
     let mut part = PART.min(0.5 / (1 + elements.len()) as f64);
     loop {
         let parts: Vec<Mass> = elements.iter().map(|element| part_of(whole, part, element)).collect();
@@ -259,7 +319,7 @@ fn part_of(whole: &Mass, part: f64, element: &Placed) -> Mass {
     };
     let mass = whole.mass * part;
     let at = Isometry3::from_parts(
-        Translation3::from((element.at * nalgebra::Point3::from(centre)).coords),
+        Translation3::from((element.at * Point3::from(centre)).coords),
         element.at.rotation,
     );
     Mass::placed(mass, &(unit_moments(element.geometry, size) * mass), &at)
@@ -273,15 +333,9 @@ fn middle(mesh: &TriangleMesh) -> (Vector3<f64>, [f64; 3]) {
     ((low + high) * 0.5, (high - low).into())
 }
 
-/// The shape of an element on a node at `at`, if it can be there; that of a mesh is written to a file.
-fn shape_about(element: &Placed, at: &Isometry3<f64>, model: &mut Model, file: &str) -> Option<Shape> {
+/// The shape of an element on a node at `at`, if it is about the centre and along the axes.
+fn shape_about(element: &Placed, at: &Isometry3<f64>) -> Option<Shape> {
     let own = at.inverse() * element.at;
-    if let Some(hull) = &element.hull {
-        let corners: Vec<Vector3<f64>> =
-            hull.corners.iter().map(|&corner| (own * nalgebra::Point3::from(corner)).coords).collect();
-        model.files.push((file.to_owned(), object_file(&corners, &hull.triangles)));
-        return Some(Shape::Hull { file: file.to_owned(), corners });
-    }
     let is_centred = |size: f64| own.translation.vector.norm() <= CENTRED * size;
     let axis = own.rotation * Vector3::z();
     match *element.geometry {

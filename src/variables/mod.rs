@@ -876,16 +876,14 @@ impl Rows<'_> {
         let prefix = if bounded.is_angle && entry.kind == JointKind::Cylindrical { "angle_" } else { "" };
         let stops = bounded.stops;
         let (suffix, what, unit) = if bounded.is_angle {
-            ("limit_torque", "Torque", Unit::NewtonMeter)
+            ("limit_torque", "Torque about the axis", Unit::NewtonMeter)
         } else {
-            ("limit_force", "Force", Unit::Newton)
+            ("limit_force", "Force along the axis", Unit::Newton)
         };
         self.real(
             name,
             suffix,
-            format!(
-                "{what} of the stops of the joint {between} on the second along the axis, mean over the step"
-            ),
+            format!("{what} of the stops of the joint {between} on the second, mean over the step"),
             Slot::JointLimitForce { stops },
             unit,
             Role::PerStep(own),

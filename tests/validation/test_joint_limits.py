@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from conftest import contact_fmu, read_csv, refused
 from exact import ball_height
+from masters import slave
 from scipy.integrate import solve_ivp
 
 GRAVITY = 9.81
@@ -376,3 +377,49 @@ def test_start_beyond_a_stop_is_refused(tmp_path):
         kind="prismatic", inertia="", between='["ground", "slider"]', limits="upper = 0.1"))
     told = refused("simulate", tmp_path / "model.toml", "--set", "slider.r[3]=0.5")
     assert "beyond its limit 0.1" in told
+
+
+def test_state_and_derivatives_at_the_stop(tmp_path):
+    """A run that is restored between two impacts goes on with the same bits, and derivatives over the step of an impact
+    are those of central differences: by the torque, and by the restitution."""
+    (tmp_path / "model.toml").write_text(rod("upper = 1.0, restitution = 0.8"))
+    contact_fmu("build", tmp_path / "model.toml", "-o", tmp_path / "rod.fmu")
+    names, step = ["hinge.angle", "hinge.rate", "hinge.limit_torque", "engine.dissipated"], 1e-2
+    with slave(str(tmp_path / "rod.fmu")) as one:
+        one.steps(0, 45, step, [])
+        saved = one.serializeFMUstate(one.getFMUstate())
+        first = one.steps(45, 110, step, names)
+        one.setFMUstate(one.deSerializeFMUstate(saved))
+        assert one.steps(45, 110, step, names) == first
+        # The impact is in the step in which the torque of the stop is.
+        hit = 45 + next(k for k, row in enumerate(first) if row[2] != 0)
+        one.setFMUstate(one.deSerializeFMUstate(saved))
+        one.steps(45, hit, step, [])
+        before = one.getFMUstate()
+
+        def after(name, value):
+            one.setFMUstate(before)
+            one.set_named({name: value})
+            one.doStep(hit * step, step)
+            return np.array(one.real(*names))
+
+        for name, value, change in (("rod.t_ext[2]", 0.3, 1e-3), ("hinge.restitution", 0.8, 1e-4)):
+            numeric = (after(name, value + change) - after(name, value - change)) / (2 * change)
+            after(name, value)
+            references = [one.references[output] for output in names]
+            said = one.getDirectionalDerivative(references, [one.references[name]], [1.0])
+            assert np.abs(said - numeric).max() < 1e-6 * np.abs(numeric).max(), (name, said, numeric)
+
+
+def test_friction_in_a_joint_with_stops(tmp_path):
+    """It rests on its stop, what the joint carries holds the weight, and energy balances."""
+    friction = "\nfriction = { mu_static = 0.3, mu_kinetic = 0.2, radius = 0.02, half_length = 0.05 }"
+    rows = run(rod("upper = 0.7, restitution = 0.5", 1e-3) + friction, tmp_path, 4.0)
+    resting = rows["time"] > 3.0
+    assert np.abs(rows["hinge.angle"][resting] - 0.7).max() < 1e-10
+    # At rest friction is free within its bound; with the stop it holds the moment of the weight.
+    moment = 2.0 * GRAVITY * 0.3 * np.cos(0.7)
+    assert np.abs(rows["hinge.t[2]"][resting] + moment).max() < 1e-6
+    energy = rows["engine.energy"] + rows["engine.dissipated"]
+    assert np.abs(energy - energy[0]).max() < 1e-4
+    assert rows["engine.dissipated_friction"][-1] > 0

@@ -189,7 +189,7 @@ def test_hulls_are_where_the_meshes_are(tmp_path):
 
     meshes = FIXTURES / "hand_description/meshes"
     palm = re.findall(r"vertex (\S+) (\S+) (\S+)", (meshes / "palm.stl").read_text())
-    same(corners(nodes["palm_shape"]), np.unique(np.array(palm, float) * 1e-3, axis=0))
+    same(corners(nodes["palm"]), np.unique(np.array(palm, float) * 1e-3, axis=0))
     lines = (meshes / "phalanx.obj").read_text().splitlines()
     phalanx = np.array([line.split()[1:] for line in lines if line.startswith("v ")], float)
     at = exact.frames["ring_distal"]

@@ -386,15 +386,16 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
     if touch.gap.value() > way.moved || has_looked_enough(step) {
         return None;
     }
-    if !touch.flat || is_whole {
+    // The coordinate of a joint at its stop bends no more than what turns does over a plane.
+    let is_stop = system.stop(touch.sides()).is_some();
+    if !(touch.flat || is_stop) || is_whole {
         let is_distance = is_whole || !system.is_feature(touch.contact, touch.sides());
         return first_touch(step, &approach, limit, &way, is_distance)
             .map(|root| with_tangent(system, &approach, root));
     }
-    if way.turned == 0.0
-        && let Some(carrier) = &approach.carrier
-    {
-        let curvature = touch.normal.dot(&(approach.node.curvature - carrier.curvature));
+    if way.turned == 0.0 && (is_stop || approach.carrier.is_some()) {
+        let carried = approach.carrier.map_or(Vector3::zeros(), |carrier| carrier.curvature);
+        let curvature = touch.normal.dot(&(approach.node.curvature - carried));
         let root = descending_root(touch, curvature, limit)?.value();
         return Some(with_tangent(system, &approach, root));
     }
