@@ -28,4 +28,6 @@ pub mod report;
 pub mod saved_state;
 #[cfg(feature = "cli")]
 pub mod ssp;
+#[cfg(feature = "cli")]
+pub mod urdf;
 pub mod variables;

@@ -260,6 +260,10 @@ fn wrong_start(instance: &Instance, fault: StartFault) -> Refusal {
             "the joint of {} starts open by {error} m or rad: set start positions and orientations of its nodes so that it is closed",
             instance.name_of(Slot::JointForce { joint, axis: 0 })
         )),
+        StartFault::Stop { joint, coordinate, bound } => Refusal::error(format!(
+            "the joint of {} starts at {coordinate} m or rad, beyond its limit {bound}: set start positions and orientations of its nodes within its limits, or allow_initial_penetration = true in the engine section of the model",
+            instance.name_of(Slot::JointForce { joint, axis: 0 })
+        )),
         StartFault::Penetration { contact, depth } => Refusal::error(format!(
             "{} is {}: the simulation would start {depth} m inside a surface; set start positions outside of it, or allow_initial_penetration = true in the engine section of the model",
             instance.name_of(Slot::ContactGap { contact }),

@@ -2,6 +2,7 @@
 
 mod build;
 mod check;
+mod import;
 mod inspect;
 mod modelica;
 mod new;
@@ -35,6 +36,7 @@ enum Command {
     Build(build::Arguments),
     Simulate(simulate::Arguments),
     Inspect(inspect::Arguments),
+    Import(import::Arguments),
     Modelica(modelica::Arguments),
     Ssp(ssp::Arguments),
     Schema(schema::Arguments),
@@ -49,6 +51,7 @@ pub fn run() -> ExitCode {
         Command::Build(arguments) => build::run(arguments),
         Command::Simulate(arguments) => simulate::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
+        Command::Import(arguments) => import::run(arguments),
         Command::Modelica(arguments) => modelica::run(arguments),
         Command::Ssp(arguments) => ssp::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),

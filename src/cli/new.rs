@@ -48,7 +48,7 @@ pub fn run(Arguments { name: path, like }: Arguments) -> anyhow::Result<()> {
 }
 
 /// The path of the model file that a name or path stands for.
-fn model_path(text: &str) -> Result<PathBuf, String> {
+pub(super) fn model_path(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(if text.ends_with(".toml") { text.to_owned() } else { format!("{text}.toml") });
     let name = model_name(&path);
     match model_name_fault(&name) {
@@ -57,7 +57,7 @@ fn model_path(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-fn model_name(path: &Path) -> String {
+pub(super) fn model_name(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
@@ -68,7 +68,7 @@ fn renamed(Example { name: template, text, .. }: &Example, name: &str) -> String
 }
 
 /// Writes a file that must not exist yet: whole or not at all.
-fn write_new(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
+pub(super) fn write_new(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
     let cannot_write = || format!("cannot write {}", path.display());
     let mut file = temporary_beside(path).with_context(cannot_write)?;
     file.write_all(contents).with_context(cannot_write)?;

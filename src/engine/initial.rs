@@ -2,6 +2,7 @@
 
 use super::contact::pose;
 use super::coupling::{CouplingState, Motion};
+use super::geometry::stop::Coordinate;
 use super::linkage::JointEnd;
 use super::scalar::Scalar;
 use super::scheme::continuous::begin_inside;
@@ -41,6 +42,15 @@ pub enum StartFault {
         joint: usize,
         /// By how much, in m or rad.
         error: f64,
+    },
+    /// A joint is beyond its stop.
+    Stop {
+        /// Joint that is farthest beyond.
+        joint: usize,
+        /// Its angle or distance.
+        coordinate: f64,
+        /// Its bound.
+        bound: f64,
     },
     /// A node starts inside a surface of hard contact.
     Penetration {
@@ -92,8 +102,26 @@ pub fn check_start(system: &System, state: &mut State<f64>) -> Result<(), StartF
         .filter(|(_, depth)| *depth > START_PENETRATION_TOLERANCE)
         .max_by(|(_, a), (_, b)| a.total_cmp(b));
     match deepest {
-        Some((contact, depth)) => Err(StartFault::Penetration { contact, depth }),
+        Some((contact, depth)) => match system.contacts[contact].group() {
+            None => Err(inside(system, state, contact, depth)),
+            Some(_) => Err(StartFault::Penetration { contact, depth }),
+        },
         None => Ok(()),
+    }
+}
+
+/// What is wrong where a contact of a pair starts too deep.
+fn inside(system: &System, state: &State<f64>, contact: usize, depth: f64) -> StartFault {
+    match system.stop(system.contacts[contact].sides()) {
+        None => StartFault::Penetration { contact, depth },
+        Some(stop) => {
+            let joint = &state.joints[stop.joint];
+            let coordinate = match stop.coordinate {
+                Coordinate::Angle { .. } => joint.angle,
+                Coordinate::Distance => joint.distance,
+            };
+            StartFault::Stop { joint: stop.joint, coordinate, bound: stop.bound }
+        }
     }
 }
 

@@ -29,6 +29,8 @@ const SUBSTEP_SLACK: f64 = 1e-6;
 pub struct Workspace<S: Scalar> {
     /// Acceleration without contact, by node.
     pub(super) acceleration: Vec<Vector3<S>>,
+    /// Angular acceleration without contact in islands with joints, by rotating node.
+    pub(super) angular_acceleration: Vec<Vector3<S>>,
     /// Velocity of a node's centre for a unit impulse over the interval at hand, by node: the inverse mass.
     pub(super) mobility: Vec<S>,
     /// Proposed velocity, by node.
@@ -152,6 +154,7 @@ impl<S: Scalar> Workspace<S> {
         let blocks = coupled * coupled.min(LIKELY_NEIGHBOURS);
         Workspace {
             acceleration: vec![Vector3::zeros(); nodes],
+            angular_acceleration: vec![Vector3::zeros(); rotations],
             mobility: vec![S::zero(); nodes],
             velocity: vec![Vector3::zeros(); nodes],
             torque: vec![Vector3::zeros(); rotations],

@@ -1,6 +1,7 @@
 //! The constant part of a simulation: what is connected to what, shapes, laws, settings.
 
 use super::coupling::{Coupling, CouplingMode};
+use super::geometry::stop::Stop;
 use super::geometry::{Details, Meeting, NodeShape, Solid, Surface, SurfaceShape, meeting};
 use super::law::bristle::Bristle;
 use super::law::continuous::Compliance;
@@ -220,6 +221,20 @@ impl Contact {
             friction,
             normal_stiffness,
             memory,
+            response: Response::Hard,
+        }
+    }
+
+    /// A node at the stop of a joint.
+    pub fn of_stop(node: usize, surface: usize) -> Contact {
+        Contact {
+            between: Between::Pair(Sides { node, surface }),
+            points: 1,
+            by_features: false,
+            turns_along: true,
+            friction: FrictionLaw::Cone,
+            normal_stiffness: f64::INFINITY,
+            memory: None,
             response: Response::Hard,
         }
     }
@@ -449,6 +464,12 @@ impl System {
             .expect("the pair has a gap function")
     }
 
+    /// The stop of a joint that a contact is, if it is one.
+    #[inline]
+    pub fn stop(&self, sides: Sides) -> Option<&Stop> {
+        self.surfaces[sides.surface].shape.stop()
+    }
+
     /// Whether a touching point of a contact is a feature, which follows from where the shapes are.
     pub fn is_feature(&self, contact: usize, sides: Sides) -> bool {
         let contact = &self.contacts[contact];
@@ -482,8 +503,8 @@ impl System {
         !matches!(shape, SurfaceShape::Solid { solid: Solid::Mesh(_), .. })
     }
 
-    /// Half of the least width of the wider one of two shapes; none for a plane, behind which all is solid. Shapes of
-    /// unknown width, and those that are flat, count as plates.
+    /// Half of the least width of the wider one of two shapes; none for a plane or a stop, behind which all is solid. Shapes
+    /// of unknown width, and those that are flat, count as plates.
     pub(super) fn half_width(&self, sides: Sides) -> Option<f64> {
         /// Half the width of a plate over its size.
         const PLATE: f64 = 1e-3;
@@ -511,7 +532,7 @@ impl System {
     /// How far the shapes of a contact reach from the centres of their bodies.
     pub(super) fn extents(&self, sides: Sides) -> (f64, f64) {
         let surface = match &self.surfaces[sides.surface].shape {
-            SurfaceShape::Plane { .. } => 0.0,
+            SurfaceShape::Plane { .. } | SurfaceShape::Stop(_) => 0.0,
             SurfaceShape::Solid { position, solid, .. } => position.norm() + solid.extent(),
         };
         (self.nodes[sides.node].shape.extent(&self.details.points), surface)

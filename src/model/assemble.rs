@@ -71,7 +71,7 @@ impl Model {
         let mut surfaces = self.engine_surfaces(&facets);
         let solids = self.solids_of_nodes(&nodes, &mut surfaces);
         let (mut memories, mut compressions) = (0, 0);
-        let contacts = self
+        let mut contacts: Vec<engine::Contact> = self
             .contacts
             .iter()
             .map(|contact| {
@@ -97,6 +97,7 @@ impl Model {
                 }
             })
             .collect();
+        self.add_stops(&mut surfaces, &mut contacts);
         let details = Details { points, polyhedra };
         System::new(settings, nodes, details, surfaces, contacts, couplings, self.ties())
     }
@@ -104,6 +105,12 @@ impl Model {
     fn initial_state(&self, system: &System) -> State<f64> {
         let gravity = Vector3::from(self.engine.gravity);
         let rotations = || self.bodies().filter_map(|body| body.rotation);
+        let stopped = || {
+            self.bounded().flat_map(|bounded| {
+                let stops = bounded.stops.lower.into_iter().chain(bounded.stops.upper);
+                stops.map(move |_| bounded.limits.restitution)
+            })
+        };
         let start = Start {
             parameters: Parameters {
                 gravity,
@@ -111,8 +118,13 @@ impl Model {
                 sample: self.experiment.step,
                 mass: self.bodies().map(|body| body.mass).collect(),
                 inertia: rotations().map(|rotation| Vector3::from(rotation.inertia)).collect(),
-                restitution: self.contacts.iter().map(|contact| contact.restitution).collect(),
-                mu: self.contacts.iter().map(|contact| contact.mu).collect(),
+                restitution: self
+                    .contacts
+                    .iter()
+                    .map(|contact| contact.restitution)
+                    .chain(stopped())
+                    .collect(),
+                mu: self.contacts.iter().map(|contact| contact.mu).chain(stopped().map(|_| 0.0)).collect(),
                 stiffness: self.springs.iter().map(|spring| spring.stiffness).collect(),
                 damping: self.springs.iter().map(|spring| spring.damping).collect(),
             },

@@ -854,6 +854,12 @@ pub(super) struct JointEntry {
     /// Table with rate or position, default none, for revolute and prismatic only: what a motor makes of the angle or distance, which starts at 0.
     #[schemars(with = "Option<DriveEntry>")]
     pub drive: Option<Spanned<DriveEntry>>,
+    /// Table with lower, upper or both, default none, for revolute, prismatic and cylindrical only: hard stops of the angle in rad of a revolute joint, of the distance in m of the others; both start at 0.
+    #[schemars(with = "Option<LimitsEntry>")]
+    pub limits: Option<Spanned<LimitsEntry>>,
+    /// Table with lower, upper or both, default none, for cylindrical only: hard stops of the angle in rad, which starts at 0.
+    #[schemars(with = "Option<LimitsEntry>")]
+    pub angle_limits: Option<Spanned<LimitsEntry>>,
 }
 
 /// Keys of a joint of which it has exactly one.
@@ -920,6 +926,19 @@ pub(super) struct JointFrictionEntry {
     #[serde(default = "default_joint_threshold")]
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub threshold: f64,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LimitsEntry {
+    /// Number, default none: least value, not above 0.
+    pub lower: Option<f64>,
+    /// Number, default none: largest value, not below 0.
+    pub upper: Option<f64>,
+    /// Number from 0 to 1, default 0.0: coefficient of restitution at the stops.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub restitution: f64,
 }
 
 #[derive(Deserialize, JsonSchema)]

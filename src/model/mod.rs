@@ -14,6 +14,7 @@ pub mod packed;
 pub mod pattern;
 #[cfg(feature = "cli")]
 pub mod shape_file;
+pub mod stops;
 #[cfg(feature = "cli")]
 mod structure;
 #[cfg(feature = "cli")]
@@ -439,6 +440,21 @@ pub struct Joint {
     pub motor: Option<Motor>,
     /// Friction in it.
     pub friction: Option<JointFriction>,
+    /// Limits of its coordinate: the angle of a revolute joint, else the distance.
+    pub limits: Option<Limits>,
+    /// Limits of the angle of a cylindrical joint.
+    pub angle_limits: Option<Limits>,
+}
+
+/// Hard stops of a coordinate of a joint, of which there is at least one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Least value.
+    pub lower: Option<f64>,
+    /// Largest value.
+    pub upper: Option<f64>,
+    /// Coefficient of restitution at either.
+    pub restitution: f64,
 }
 
 /// One side of a joint.

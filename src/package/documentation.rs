@@ -2,8 +2,8 @@
 
 use crate::description::write::GENERATION_TOOL;
 use crate::model::{
-    Anchor, Between, Contact, ContinuousLaw, Coupling, Drive, Engine, JointKind, Latency, Members, Model,
-    Motion, NodeShape, Scheme, SurfaceShape,
+    Anchor, Between, Contact, ContinuousLaw, Coupling, Drive, Engine, JointKind, Latency, Limits, Members,
+    Model, Motion, NodeShape, Scheme, SurfaceShape,
 };
 use crate::variables::{Causality, Kind, Variability, Variable};
 use quick_xml::escape::escape;
@@ -276,9 +276,28 @@ fn joints(model: &Model) -> String {
             format!("{:?} at rest, {:?} sliding", friction.mu_static, friction.mu_kinetic)
         });
         let [first, second] = joint.ends.map(|end| end_text(model, end.anchor));
-        [code(&joint.name), kind, first, second, motor.to_owned(), friction]
+        let limits = [(joint.limits, ""), (joint.angle_limits, "angle ")];
+        let mut limits: Vec<String> = limits
+            .iter()
+            .filter_map(|(limits, what)| Some(format!("{what}{}", limits_text(&(*limits)?))))
+            .collect();
+        if limits.is_empty() {
+            limits.push("none".to_owned());
+        }
+        [code(&joint.name), kind, first, second, motor.to_owned(), friction, limits.join("; ")]
     });
-    section("Joints", ["Name", "Kind", "From", "To", "Motor", "Friction"], rows)
+    section("Joints", ["Name", "Kind", "From", "To", "Motor", "Friction", "Limits"], rows)
+}
+
+/// Limits of a joint.
+fn limits_text(limits: &Limits) -> String {
+    let restitution = format!("restitution {:?}", limits.restitution);
+    match (limits.lower, limits.upper) {
+        (Some(lower), Some(upper)) => format!("{lower:?} to {upper:?}, {restitution}"),
+        (Some(lower), None) => format!("from {lower:?}, {restitution}"),
+        (None, Some(upper)) => format!("up to {upper:?}, {restitution}"),
+        (None, None) => restitution,
+    }
 }
 
 /// An end of a spring or joint.

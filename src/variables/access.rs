@@ -2,6 +2,7 @@
 
 use super::Slot;
 use crate::engine::{self, ContactMode, Scalar, State, System};
+use crate::model::stops::Stops;
 
 /// Value of a latency that is not known yet.
 pub(super) const UNKNOWN_LATENCY: i32 = -1;
@@ -62,6 +63,10 @@ pub fn get_real<S: Scalar>(slot: Slot, system: &System, state: &State<S>) -> S {
         Slot::JointDistance { joint } => engine::joint_motion(system, state, joint).apart[ALONG],
         Slot::JointSpeed { joint } => engine::joint_motion(system, state, joint).velocity[ALONG],
         Slot::JointDrive { drive, .. } => state.drives[drive].value[0],
+        Slot::JointLimitForce { stops } => mean(stop_impulse(system, state, stops)),
+        Slot::JointRestitution { stops } => {
+            either(stops).map_or(S::zero(), |stop| state.parameters.restitution[stop])
+        }
         Slot::Residual => S::from(state.step.residual),
         Slot::Penetration => state.step.penetration,
         Slot::KineticEnergy => engine::kinetic_energy(state),
@@ -81,9 +86,24 @@ pub fn get_real<S: Scalar>(slot: Slot, system: &System, state: &State<S>) -> S {
         | Slot::Captured
         | Slot::ContactState { .. }
         | Slot::JointFrictionState { .. }
+        | Slot::JointLimitState { .. }
         | Slot::CouplingLatency { .. }
         | Slot::CouplingShaping { .. } => S::from(f64::from(get_integer(slot, state))),
     }
+}
+
+/// Impulse, or angular impulse, of stops along the coordinate of their joint.
+fn stop_impulse<S: Scalar>(system: &System, state: &State<S>, stops: Stops) -> S {
+    let of = |stop: usize| {
+        let lever = system.stop(system.contacts[stop].sides()).map_or(0.0, |stop| stop.lever());
+        state.contacts[stop].normal_impulse * S::from(lever)
+    };
+    [stops.lower, stops.upper].into_iter().flatten().fold(S::zero(), |sum, stop| sum + of(stop))
+}
+
+/// One of the stops; both have the same restitution.
+fn either(stops: Stops) -> Option<usize> {
+    stops.lower.or(stops.upper)
 }
 
 fn mode_number(mode: ContactMode) -> i32 {
@@ -102,6 +122,12 @@ pub fn get_integer<S: Scalar>(slot: Slot, state: &State<S>) -> i32 {
         Slot::Captured => i32::try_from(state.step.captured).unwrap_or(i32::MAX),
         Slot::ContactState { contact } => mode_number(state.contacts[contact].mode),
         Slot::JointFrictionState { joint } => mode_number(state.joints[joint].mode),
+        Slot::JointLimitState { stops } => {
+            let at = |stop: Option<usize>| {
+                i32::from(stop.is_some_and(|stop| state.contacts[stop].mode != ContactMode::Open))
+            };
+            at(stops.upper) - at(stops.lower)
+        }
         Slot::CouplingLatency { coupling } => {
             state.couplings[coupling].diagnosis.latency.map_or(UNKNOWN_LATENCY, i32::from)
         }
@@ -140,6 +166,12 @@ pub fn set_real<S: Scalar>(slot: Slot, state: &mut State<S>, value: S) -> bool {
         Slot::SpringDamping { spring } => &mut state.parameters.damping[spring],
         Slot::JointDrive { drive, .. } => &mut state.drives[drive].value[0],
         Slot::Gravity { axis } => &mut state.parameters.gravity[axis],
+        Slot::JointRestitution { stops } => {
+            for stop in [stops.lower, stops.upper].into_iter().flatten() {
+                state.parameters.restitution[stop] = value;
+            }
+            return true;
+        }
         Slot::EngineStep => {
             state.parameters.step = value.value();
             return true;

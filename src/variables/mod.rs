@@ -12,6 +12,7 @@ pub use units::{BaseUnit, Unit};
 
 use crate::engine::{CouplingMode, Response, State, System};
 use crate::model::pattern::fits;
+use crate::model::stops::{Bounded, Stops};
 use crate::model::{Anchor, Between, Contact, Drive, Joint, JointKind, Model, Motor, Profile};
 use access::UNKNOWN_LATENCY;
 
@@ -262,6 +263,15 @@ pub enum Slot {
         joint: usize,
         drive: usize,
     },
+    JointLimitForce {
+        stops: Stops,
+    },
+    JointLimitState {
+        stops: Stops,
+    },
+    JointRestitution {
+        stops: Stops,
+    },
     Iterations,
     Residual,
     Penetration,
@@ -374,7 +384,11 @@ pub fn table(model: &Model) -> Vec<Variable> {
         rows.spring(index, &spring.name, &ends_text(model, spring.ends));
     }
     for (index, joint) in model.joints.iter().enumerate() {
-        rows.joint(index, joint, &ends_text(model, joint.ends.map(|end| end.anchor)));
+        let between = ends_text(model, joint.ends.map(|end| end.anchor));
+        rows.joint(index, joint, &between);
+        for bounded in model.bounded().filter(|bounded| bounded.joint == index) {
+            rows.limits(joint, &bounded, &between);
+        }
     }
     rows.engine();
     rows.variables
@@ -854,6 +868,45 @@ impl Rows<'_> {
         }
     }
 
+    /// What the stops of a joint do, and how they rebound.
+    fn limits(&mut self, entry: &Joint, bounded: &Bounded, between: &str) {
+        let name = &entry.name;
+        let own = self.island_of(entry.ends.map(|end| end.anchor.node));
+        // Of the two coordinates of a cylindrical joint that of sliding has the plain names.
+        let prefix = if bounded.is_angle && entry.kind == JointKind::Cylindrical { "angle_" } else { "" };
+        let stops = bounded.stops;
+        let (suffix, what, unit) = if bounded.is_angle {
+            ("limit_torque", "Torque about the axis", Unit::NewtonMeter)
+        } else {
+            ("limit_force", "Force along the axis", Unit::Newton)
+        };
+        self.real(
+            name,
+            suffix,
+            format!("{what} of the stops of the joint {between} on the second, mean over the step"),
+            Slot::JointLimitForce { stops },
+            unit,
+            Role::PerStep(own),
+        );
+        self.push(
+            format!("{name}.{prefix}limit_state"),
+            format!(
+                "Stops of the joint {between} at the end of the step: -1 at the lower one, 0 free, 1 at the upper one"
+            ),
+            Slot::JointLimitState { stops },
+            Kind::Integer,
+            Role::PerStep(own),
+        );
+        self.real(
+            name,
+            &format!("{prefix}restitution"),
+            format!("Coefficient of restitution of the stops of the joint {between}"),
+            Slot::JointRestitution { stops },
+            Unit::One,
+            Role::Tunable(Range::UNIT_INTERVAL),
+        );
+    }
+
     fn engine(&mut self) {
         let all = Dependence::Everything;
         for (name, text, slot, kind) in [
@@ -1053,6 +1106,7 @@ fn computed_range(slot: Slot) -> Range {
             Range { min: Some(f64::from(UNKNOWN_LATENCY)), above_min: false, max: Some(1.0) }
         }
         Slot::CouplingShaping { .. } => Range::UNIT_INTERVAL,
+        Slot::JointLimitState { .. } => Range { min: Some(-1.0), above_min: false, max: Some(1.0) },
         Slot::ContactState { .. } | Slot::JointFrictionState { .. } => {
             Range { min: Some(0.0), above_min: false, max: Some(2.0) }
         }

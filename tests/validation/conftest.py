@@ -45,6 +45,14 @@ def contact_fmu(*arguments, **options):
     return done.stdout
 
 
+def refused(*arguments, **options):
+    """Runs the command line on what is at fault, and returns what it wrote to stderr."""
+    command = [str(BUILDER), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    assert done.returncode == 1, f"{command}: {done.returncode}, {done.stderr}"
+    return done.stderr
+
+
 def read_csv(path):
     """Columns by name."""
     with open(path, newline="") as file:

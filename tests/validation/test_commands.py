@@ -45,6 +45,8 @@ QUICK = {
 RUN_LONG = {
     "benches/large_model": None,
     "benches/peers/ball_pit": None,
+    "benches/peers/mujoco/compare.py": "python3 -m venv target/tools/mujoco && target/tools/mujoco/bin/pip install --quiet"
+    " mujoco==4.0.0 && target/tools/mujoco/bin/python benches/peers/mujoco/compare.py",
     "benches/peers/siconos/models": None,
     "benches/peers/siconos/run": "benches/peers/siconos/run --rounds 1 --seconds 0.01 tests/data/problems/*_n4_*.txt",
     "cargo bench --bench do_step": None,

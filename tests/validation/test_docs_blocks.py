@@ -25,6 +25,7 @@ RUN_BY = {
     "docs/ssp.md": "test_readme.py",
     "docs/sweeps.md": "test_sweep.py",
     "docs/theory.md": "test_theory_docs.py",
+    "docs/urdf.md": "test_urdf.py",
     "models/billiards/README.md": "test_docs_blocks.py",
     "models/chain/README.md": "test_docs_blocks.py",
     "models/heightfield_rover/README.md": "test_docs_blocks.py",

@@ -115,7 +115,7 @@ impl<S: Scalar> Touch<S> {
     #[inline]
     pub fn look_at(&mut self, system: &System, state: &State<S>, contact: usize, sides: Sides, point: usize) {
         self.contact = contact;
-        self.point = point;
+        self.point = angle_point(system, state, sides).unwrap_or(point);
         self.node = sides.node;
         self.surface = sides.surface;
         self.rotation = system.nodes[sides.node].rotation;
@@ -266,7 +266,11 @@ pub fn near<S: Scalar>(
     sides: Sides,
     point: usize,
 ) -> Proximity<S> {
-    let surface = system.surfaces[sides.surface].shape.place(carrier);
+    let shape = &system.surfaces[sides.surface].shape;
+    if let Some(stop) = shape.stop() {
+        return stop.proximity(pose, carrier, point);
+    }
+    let surface = shape.place(carrier);
     proximity(&system.nodes[sides.node].shape, &system.details, point, pose, &surface)
 }
 
@@ -294,7 +298,15 @@ pub fn distance<S: Scalar>(system: &System, pose: &Pose<S>, carrier: Option<&Pos
 /// How a touching point of a contact pair is placed to the surface at present.
 fn near_now<S: Scalar>(system: &System, state: &State<S>, sides: Sides, point: usize) -> Proximity<S> {
     let carrier = system.surfaces[sides.surface].body.map(|body| pose(system, state, body));
+    let point = angle_point(system, state, sides).unwrap_or(point);
     near(system, &pose(system, state, sides.node), carrier.as_ref(), sides, point)
+}
+
+/// The touching point of a stop, which tells how far its joint has turned; none of another surface.
+#[inline]
+fn angle_point<S: Scalar>(system: &System, state: &State<S>, sides: Sides) -> Option<usize> {
+    let stop = system.surfaces[sides.surface].shape.stop()?;
+    Some(stop.turns(state.joints[stop.joint].angle))
 }
 
 /// Radius and plane of a sphere over a fixed plane: the pair that is looked at most, and so has a way of its own.

@@ -39,6 +39,7 @@ mod shapes;
 mod solid_pair;
 pub mod solids;
 pub mod sphere_plane;
+pub mod stop;
 mod support;
 mod tree;
 mod triangles;
@@ -112,6 +113,9 @@ pub enum Meeting {
 /// How a node and a surface touch; none where the pair has no gap function.
 pub fn meeting(shape: &NodeShape, surface: &SurfaceShape) -> Option<Meeting> {
     use Meeting::{Features, Points};
+    if matches!(surface, SurfaceShape::Stop(_)) {
+        return Some(Points(1));
+    }
     let SurfaceShape::Solid { solid, .. } = surface else {
         return match shape {
             NodeShape::Sphere { .. } | NodeShape::Disc { .. } => Some(Points(1)),
@@ -144,7 +148,7 @@ pub fn is_flat(shape: &NodeShape, surface: &SurfaceShape, index: usize) -> bool 
         SurfaceShape::Solid { solid: Solid::Mesh(mesh), .. } => {
             is_flat_on_mesh(shape, index as Feature, &mesh.counts)
         }
-        SurfaceShape::Solid { .. } => false,
+        SurfaceShape::Solid { .. } | SurfaceShape::Stop(_) => false,
     }
 }
 

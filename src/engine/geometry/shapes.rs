@@ -5,6 +5,7 @@ use super::part_pairs::Counts;
 use super::polyhedron::Polyhedron;
 use super::round::Round;
 use super::solids::{Ball, Capsule, Cuboid, Cylinder, Disc};
+use super::stop::Stop;
 use super::{Placed, Plane, Pose};
 use crate::engine::elementary::hypot;
 use crate::engine::rotation::Orientation;
@@ -240,10 +241,15 @@ pub enum SurfaceShape {
         /// The solid, about its centre.
         solid: Solid,
     },
+    /// The stop of a joint, whichever shape the node has.
+    Stop(Stop),
 }
 
 impl SurfaceShape {
     /// Where the surface is; `body` is the pose of the body that carries it.
+    ///
+    /// # Panics
+    /// Of a stop, which has no place of its own ([`Stop::proximity`]).
     #[inline(always)]
     pub fn place<S: Scalar>(&self, body: Option<&Pose<S>>) -> Placed<S> {
         match self {
@@ -261,6 +267,7 @@ impl SurfaceShape {
                 let own = Pose { position: position.map(S::from), orientation: orientation.map(S::from) };
                 Placed::Solid(*solid, body.map_or(own, |pose| pose.of(&own)))
             }
+            SurfaceShape::Stop(_) => unreachable!("a stop is seen by the sides of its joint"),
         }
     }
 
@@ -268,5 +275,14 @@ impl SurfaceShape {
     #[inline]
     pub fn is_flat(&self) -> bool {
         matches!(self, SurfaceShape::Plane { .. })
+    }
+
+    /// The stop of a joint, if it is one.
+    #[inline]
+    pub fn stop(&self) -> Option<&Stop> {
+        match self {
+            SurfaceShape::Stop(stop) => Some(stop),
+            SurfaceShape::Plane { .. } | SurfaceShape::Solid { .. } => None,
+        }
     }
 }

@@ -137,6 +137,7 @@ impl Search {
             });
             let is_near = match &system.surfaces[surface].shape {
                 SurfaceShape::Plane { .. } => is_near_plane(system, state, (node, surface), ways, turns),
+                SurfaceShape::Stop(_) => true,
                 SurfaceShape::Solid { .. } => surface_boxes[surface]
                     .get_or_insert_with(|| surface_box(system, state, &system.surfaces[surface], ways, turns))
                     .overlaps(&own),

@@ -159,6 +159,13 @@ pub(super) fn record_impulse<S: Scalar>(
     touch: &Touch<S>,
     impulse: &Impulse<S>,
 ) {
+    let record = &mut state.contacts[touch.contact];
+    record.normal_impulse += impulse.normal;
+    record.tangential_impulse += impulse.tangential;
+    // What a stop does is a part of what its joint does.
+    if system.stop(touch.sides()).is_some() {
+        return;
+    }
     let vector = impulse.vector(&touch.acting_normal());
     if let Some(point) = system.group_point(touch.place) {
         state.points[point].impulse += vector.map(S::value);
@@ -173,9 +180,6 @@ pub(super) fn record_impulse<S: Scalar>(
             state.rotations[rotation].contact_impulse -= carrier.lever().cross(&vector);
         }
     }
-    let record = &mut state.contacts[touch.contact];
-    record.normal_impulse += impulse.normal;
-    record.tangential_impulse += impulse.tangential;
 }
 
 /// Books the work of an impulse that acted while the touching point moved over the surface with `mean_velocity`.

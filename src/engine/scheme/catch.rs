@@ -178,8 +178,8 @@ fn poses_at<S: Solvable>(
     dt: S,
     time: S,
 ) -> (Pose<S>, Option<Pose<S>>) {
-    let carrier = touch.carrier.map(|carrier| flight(step, carrier.node, dt).pose(time));
-    (flight(step, touch.node, dt).pose(time), carrier)
+    let carrier = touch.carrier.map(|carrier| flight(step, carrier.node, touch.sides(), dt).pose(time));
+    (flight(step, touch.node, touch.sides(), dt).pose(time), carrier)
 }
 
 /// The contact as it is there, with the velocity that it has now.

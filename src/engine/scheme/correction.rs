@@ -32,6 +32,13 @@ const ROUGHEST: f64 = 1e-2;
 /// out again leaves all gaps at zero. Where bodies turn, there and back again is not the same place, which lifts weights
 /// by the square of the way; where energy is balanced, a small part of the impulses has to do.
 pub fn close<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    put_on_surfaces(step, dt);
+    if step.is_jointed() {
+        linked::follow(step);
+    }
+}
+
+fn put_on_surfaces<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let mut lever = dt * S::from(step.contact_weight());
     for _ in 0..ROUNDS {
         if all_closed(step) {

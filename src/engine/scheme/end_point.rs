@@ -342,6 +342,10 @@ fn finish<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
         let motion = &mut step.workspace.end_point.nodes[node];
         motion.free = Smooth { velocity: at.velocity, mean, turn };
         step.workspace.acceleration[node] = motion.acceleration.linear;
+        let angular = motion.acceleration.angular;
+        if let Some(rotation) = step.system.nodes[node].rotation {
+            step.workspace.angular_acceleration[rotation] = at.pose.orientation.to_world(&angular);
+        }
     }
 }
 

@@ -36,12 +36,39 @@ impl<S: Solvable> IslandStep<'_, S> {
     #[inline]
     pub(super) fn unresolved_speed(&self, touch: &Touch<S>) -> f64 {
         match &touch.carrier {
+            _ if self.system.stop(touch.sides()).is_some() => self.unresolved_at_stop(touch),
             None => {
                 let acceleration = &self.workspace.acceleration[touch.node];
                 self.unresolved(touch, -touch.normal.dot(acceleration).value(), largest(acceleration), 0.0)
             }
             Some(carrier) => self.unresolved_on(touch, carrier),
         }
+    }
+
+    /// At the stop of a joint what presses is the acceleration of the touching point: that of the node's centre is none
+    /// where a body is held there.
+    #[inline(never)]
+    fn unresolved_at_stop(&self, touch: &Touch<S>) -> f64 {
+        let relative = self.relative_acceleration_at(touch);
+        let surface_speed = touch.carrier.map_or(0.0, |carrier| largest(&carrier.velocity(self.state)));
+        self.unresolved(touch, -touch.normal.dot(&relative).value(), largest(&relative), surface_speed)
+    }
+
+    /// Acceleration of the touching point without contact, relative to the surface beside it, in an island with joints.
+    fn relative_acceleration_at(&self, touch: &Touch<S>) -> Vector3<S> {
+        let at = |node: usize, rotation: Option<usize>, arm: &Vector3<S>| {
+            let turning = rotation.map_or(Vector3::zeros(), |rotation| {
+                let spin = &self.state.rotations[rotation].angular_velocity;
+                let faster = &self.workspace.angular_acceleration[rotation];
+                faster.cross(arm) + spin.cross(&spin.cross(arm))
+            });
+            self.workspace.acceleration[node] + turning
+        };
+        let mut relative = at(touch.node, touch.rotation, &touch.arm);
+        if let Some(carrier) = &touch.carrier {
+            relative -= at(carrier.node, carrier.rotation, &carrier.arm);
+        }
+        relative
     }
 
     #[inline(never)]
@@ -111,6 +138,8 @@ impl<S: Solvable> IslandStep<'_, S> {
         let arm = length(&touch.arm).value();
         let rolling = match (touch.rotation, &self.system.nodes[touch.node].shape) {
             _ if !touch.held => 0.0,
+            // A stop stays where it is on the body.
+            _ if self.system.stop(touch.sides()).is_some() => 0.0,
             // The lowest point of a rim may run around it, and then has not the velocity that was foreseen.
             (Some(rotation), NodeShape::Disc { .. } | NodeShape::Cylinder(_)) => {
                 let spin = spin_of(rotation);

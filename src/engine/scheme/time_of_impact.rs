@@ -165,6 +165,10 @@ fn strays<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> bool {
     };
     step.workspace.active.iter().any(|&index| {
         let touch = &step.workspace.touches[index];
+        // A stop holds the coordinate of its joint, however far that turns.
+        if system.stop(touch.sides()).is_some() {
+            return false;
+        }
         let own = if system.nodes[touch.node].shape.is_round() { 0.0 } else { spin(touch.rotation) };
         let angle = (own + touch.carrier.map_or(0.0, |carrier| spin(carrier.rotation))) * dt.value();
         let arm =
@@ -330,10 +334,16 @@ fn path_acceleration<S: Solvable>(step: &IslandStep<'_, S>, node: usize, dt: S) 
     }
 }
 
-/// The proposed path of a node.
-pub(super) fn flight<S: Solvable>(step: &IslandStep<'_, S>, node: usize, dt: S) -> Flight<S> {
+/// The proposed path of a node, as a contact of the given sides sees it.
+pub(super) fn flight<S: Solvable>(
+    step: &IslandStep<'_, S>,
+    node: usize,
+    sides: Sides,
+    dt: S,
+) -> Flight<S> {
+    let is_round = step.system.nodes[node].shape.is_round() && step.system.stop(sides).is_none();
     let turning = match step.system.nodes[node].rotation {
-        _ if step.system.nodes[node].shape.is_round() => Turning::None,
+        _ if is_round => Turning::None,
         None => Turning::None,
         Some(rotation) if step.workspace.active.is_empty() && step.island.linkage.is_none() => {
             Turning::Free(step.free_rotation(node, rotation))
@@ -425,28 +435,31 @@ fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S,
     let approach = Approach {
         sides: touch.sides(),
         point: (!is_whole).then_some(touch.point),
-        node: flight(step, touch.node, dt),
-        carrier: touch.carrier.map(|carrier| flight(step, carrier.node, dt)),
+        node: flight(step, touch.node, touch.sides(), dt),
+        carrier: touch.carrier.map(|carrier| flight(step, carrier.node, touch.sides(), dt)),
     };
     let way = approach.farthest(system, touch, limit);
     let (extent, surface_extent) = system.extents(touch.sides());
     let too_far = if system.is_convex(touch.sides()) { TOO_FAR } else { TOO_FAR_FOR_MESHES };
-    let passes_all = (!touch.flat || is_whole) && way.moved > too_far * (extent + surface_extent);
+    let is_finite = system.half_width(touch.sides()).is_some();
+    let passes_all =
+        is_finite && (!touch.flat || is_whole) && way.moved > too_far * (extent + surface_extent);
     if passes_all || !way.moved.is_finite() {
         step.looks.set(u32::MAX);
     }
     if touch.gap.value() > way.moved || has_looked_enough(step) {
         return None;
     }
-    if !touch.flat || is_whole {
+    // The coordinate of a joint at its stop bends no more than what turns does over a plane.
+    let is_stop = system.stop(touch.sides()).is_some();
+    if !(touch.flat || is_stop) || is_whole {
         let is_distance = is_whole || !system.is_feature(touch.contact, touch.sides());
         return first_touch(step, &approach, limit, &way, is_distance)
             .map(|root| with_tangent(system, &approach, root));
     }
-    if way.turned == 0.0
-        && let Some(carrier) = &approach.carrier
-    {
-        let curvature = touch.normal.dot(&(approach.node.curvature - carrier.curvature));
+    if way.turned == 0.0 && (is_stop || approach.carrier.is_some()) {
+        let carried = approach.carrier.map_or(Vector3::zeros(), |carrier| carrier.curvature);
+        let curvature = touch.normal.dot(&(approach.node.curvature - carried));
         let root = descending_root(touch, curvature, limit)?.value();
         return Some(with_tangent(system, &approach, root));
     }

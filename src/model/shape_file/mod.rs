@@ -127,6 +127,20 @@ pub fn read(path: &Path, purpose: &Use, scale: f64) -> Result<TriangleMesh, File
     }
 }
 
+/// The convex hull of the corners in a file, with factors along its axes, whether its triangles make a surface or not.
+pub fn hull_of_file(path: &Path, scale: [f64; 3]) -> Result<TriangleMesh, FileFault> {
+    let corners = read_triangles(path, &read_bytes(path)?)?.corners;
+    let corners: Vec<[f64; 3]> =
+        corners.into_iter().map(|corner| [0, 1, 2].map(|axis| corner[axis] * scale[axis])).collect();
+    if !corners.iter().flatten().all(|place| place.abs() <= FARTHEST) {
+        return Err(FileFault::new(
+            format!("has corners farther than {FARTHEST:e} m from its origin"),
+            "lengths are in m: choose a smaller `scale`",
+        ));
+    }
+    hull_of(Raw { corners, triangles: Vec::new() })
+}
+
 fn read_bytes(path: &Path) -> Result<Vec<u8>, FileFault> {
     let mut bytes = Vec::new();
     let open = || match std::fs::metadata(path)?.is_file() {

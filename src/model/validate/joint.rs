@@ -6,10 +6,12 @@ use super::{Validator, rounded};
 use crate::engine::{self, System, joint_motion};
 use crate::model::diagnostics::Problem;
 use crate::model::file::{
-    AxisEntry, DistanceEntry, DriveEntry, FixedEntry, JointEntry, ModelFile, PlaceEntry, ProfileEntry,
-    ProfileShapeEntry,
+    AxisEntry, DistanceEntry, DriveEntry, FixedEntry, JointEntry, LimitsEntry, ModelFile, PlaceEntry,
+    ProfileEntry, ProfileShapeEntry,
 };
-use crate::model::{Anchor, Drive, Joint, JointEnd, JointFriction, JointKind, Model, Motor, Node, Profile};
+use crate::model::{
+    Anchor, Drive, Joint, JointEnd, JointFriction, JointKind, Limits, Model, Motor, Node, Profile,
+};
 use nalgebra::{Quaternion, Vector3};
 use std::ops::Range;
 use toml::Spanned;
@@ -84,11 +86,13 @@ impl Validator<'_> {
         };
         let friction = self.joint_friction(entry, &written);
         let motor = self.motor(entry, &written, inputs);
+        let limits = self.limits(entry, &written);
+        let angle_limits = self.angle_limits(entry, &written);
         let ends = ends.map(|node| JointEnd {
             anchor: anchor_at(place, node, nodes),
             frame: in_node(frame, node, nodes),
         });
-        Some(Joint { name, kind, ends, motor, friction })
+        Some(Joint { name, kind, ends, motor, friction, limits, angle_limits })
     }
 
     fn distance(
@@ -102,6 +106,8 @@ impl Validator<'_> {
         let written = Written::Distance(distance);
         self.joint_friction(entry, &written);
         self.motor(entry, &written, &mut 0);
+        self.limits(entry, &written);
+        self.angle_limits(entry, &written);
         let ends = anchors(ends, distance.anchors.as_ref().map(|anchors| *anchors.get_ref()));
         let apart = (in_world(&ends[1], nodes) - in_world(&ends[0], nodes)).norm();
         if apart <= SAME_PLACE {
@@ -130,7 +136,8 @@ impl Validator<'_> {
         }
         let ends = ends
             .map(|anchor| JointEnd { anchor, frame: in_node(Quaternion::identity(), anchor.node, nodes) });
-        Some(Joint { name, kind: JointKind::Distance { length }, ends, motor: None, friction: None })
+        let kind = JointKind::Distance { length };
+        Some(Joint { name, kind, ends, motor: None, friction: None, limits: None, angle_limits: None })
     }
 
     /// A joint that holds rotation needs what can turn, and a point mass cannot be held at a distance.
@@ -261,6 +268,76 @@ impl Validator<'_> {
             );
         }
         Some(Motor { drive, profile })
+    }
+
+    fn limits(&mut self, entry: &JointEntry, written: &Written) -> Option<Limits> {
+        let given = entry.limits.as_ref()?;
+        let refused = match written {
+            Written::Axis(..) if entry.drive.is_some() => Some((
+                "`limits` have no meaning in a joint with a `drive`".to_owned(),
+                "leave one of them out: a motor takes the joint where it is told to, whatever is in the way",
+            )),
+            Written::Axis(..) => None,
+            _ => Some((
+                format!("`limits` have no meaning in a {} joint", written.name()),
+                "leave them out: limits are for revolute, prismatic and cylindrical joints",
+            )),
+        };
+        if let Some((message, hint)) = refused {
+            self.problems.push(Problem::at(given.span(), message).hint(hint));
+            return None;
+        }
+        self.stops(given, "limits")
+    }
+
+    fn angle_limits(&mut self, entry: &JointEntry, written: &Written) -> Option<Limits> {
+        let given = entry.angle_limits.as_ref()?;
+        if !matches!(written, Written::Axis(JointKind::Cylindrical, _)) {
+            let hint = match written {
+                Written::Axis(JointKind::Revolute, _) => {
+                    "call them `limits`: the angle is all that a revolute joint leaves"
+                }
+                _ => "leave them out: only a cylindrical joint both turns and slides",
+            };
+            let message = format!("`angle_limits` have no meaning in a {} joint", written.name());
+            self.problems.push(Problem::at(given.span(), message).hint(hint));
+            return None;
+        }
+        self.stops(given, "angle_limits")
+    }
+
+    fn stops(&mut self, given: &Spanned<LimitsEntry>, key: &str) -> Option<Limits> {
+        let LimitsEntry { lower, upper, restitution } = *given.get_ref();
+        let least = lower.unwrap_or(f64::NEG_INFINITY);
+        let most = upper.unwrap_or(f64::INFINITY);
+        let refused = if lower.is_none() && upper.is_none() {
+            Some((
+                format!("`{key}` need `lower`, `upper` or both"),
+                "leave them out where nothing stops the joint",
+            ))
+        } else if least > 0.0 || most < 0.0 {
+            Some((
+                format!(
+                    "the joint starts at 0, beyond its limit {:?}",
+                    if least > 0.0 { least } else { most }
+                ),
+                "angles and distances of joints are counted from the start: 0 has to be within the limits",
+            ))
+        } else if least >= most {
+            Some((
+                format!("`lower` must be below `upper`, found {least:?} and {most:?}"),
+                "use a fixed joint for what cannot move",
+            ))
+        } else {
+            None
+        };
+        match refused {
+            None => Some(Limits { lower, upper, restitution }),
+            Some((message, hint)) => {
+                self.problems.push(Problem::at(given.span(), message).hint(hint));
+                None
+            }
+        }
     }
 
     /// The nodes may start with the velocities that they have, and no motor works against another joint.

@@ -14,7 +14,7 @@ mod record;
 
 pub use contact::{SOFTNESS, assemble, push, respond, write_operator};
 pub use newton::{accelerate, move_midway, move_to_end, propose_again};
-pub use placement::{close_joints, compliance, displace, settle};
+pub use placement::{close_joints, compliance, displace, follow, settle};
 pub use plain::stop;
 pub use record::{record, spring_energy_at, wrench};
 
@@ -86,9 +86,13 @@ pub fn propose<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     proposed.copy_from_slice(free);
     add(step, linkage, index, step.system.settings.theta);
     if dt.value() > 0.0 {
-        let Workspace { acceleration, velocity, .. } = &mut *step.workspace;
+        let Workspace { acceleration, angular_acceleration, velocity, turns, .. } = &mut *step.workspace;
         for &node in &step.island.nodes {
             acceleration[node] = (velocity[node] - step.state.nodes[node].velocity) / dt;
+            if let Some(rotation) = step.system.nodes[node].rotation {
+                let before = step.state.rotations[rotation].angular_velocity;
+                angular_acceleration[rotation] = (turns[rotation].end - before) / dt;
+            }
         }
     }
 }

@@ -24,6 +24,13 @@ pub fn settle<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     }
 }
 
+/// Takes the coordinates of joints from where nodes are at present.
+pub fn follow<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let (linkage, index) = linkage_of(step);
+    place_nodes(step, index);
+    follow_angles(step, linkage, index);
+}
+
 /// Displaces nodes until the joints are closed.
 pub fn close_joints<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let (linkage, index) = linkage_of(step);

@@ -2,6 +2,7 @@
 
 use super::super::{IslandStep, joint_friction};
 use super::{linkage_of, plain};
+use crate::engine::geometry::stop::Coordinate;
 use crate::engine::law::joint_friction::Wrench;
 use crate::engine::linkage::{JointKind, JointPlace, Linkage, Scratch, spring_energy};
 use crate::engine::scalar::Scalar;
@@ -50,7 +51,32 @@ pub fn wrench<S: Solvable>(step: &IslandStep<'_, S>, index: usize, joint: usize)
         let axis = placed.axis();
         wrench.impulse -= axis * axis.dot(&wrench.impulse);
     }
+    // The reaction to a stop beside the axis is no load: with the stop it is a moment about the axis.
+    for place in 0..step.workspace.active.len() {
+        if let Some((_, stopped)) = of_stop(step, index, place).filter(|(stopped, _)| *stopped == joint)
+            && step.system.ties.joints[linkage.joints[joint]].has_angle()
+        {
+            wrench.impulse += stopped.impulse;
+        }
+    }
     wrench
+}
+
+/// What the active contact at a place does to the second end of a joint, about the joint's place, if it is a stop; and the
+/// joint.
+fn of_stop<S: Solvable>(step: &IslandStep<'_, S>, index: usize, place: usize) -> Option<(usize, Wrench<S>)> {
+    let linkage = &step.system.linkages[index];
+    let touch = &step.workspace.touches[step.workspace.active[place]];
+    let stop = step.system.stop(touch.sides())?;
+    let joint = linkage.joints.iter().position(|&joint| joint == stop.joint)?;
+    let placed = linkage.place_joint(&step.system.ties, joint, &step.workspace.linkages[index].acting)?;
+    let on_node = touch.acting_normal() * step.workspace.impulses[place].normal;
+    let impulse = if stop.node_is_second { on_node } else { -on_node };
+    let about = match stop.coordinate {
+        Coordinate::Angle { .. } => S::from(stop.lever()) * step.workspace.impulses[place].normal,
+        Coordinate::Distance => S::zero(),
+    };
+    Some((joint, Wrench { impulse, moment: placed.axis() * about }))
 }
 
 /// Books what springs and joints do in the accepted proposal.
@@ -67,6 +93,13 @@ pub fn record<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
         let state = &mut step.state.joints[linkage.joints[joint]];
         state.impulse += wrench.impulse;
         state.moment += wrench.moment;
+    }
+    for place in 0..step.workspace.active.len() {
+        if let Some((joint, stopped)) = of_stop(step, index, place) {
+            let state = &mut step.state.joints[linkage.joints[joint]];
+            state.impulse += stopped.impulse;
+            state.moment += stopped.moment;
+        }
     }
     let damps = linkage.springs.iter().any(|&spring| !step.state.parameters.damping[spring].is_zero());
     if !damps && !linkage.has_joints() {
