@@ -4,6 +4,8 @@ from typing import Any, Optional, Union, final
 
 from ._errors import Diagnostic
 
+__all__ = ["model_text", "Model", "Run", "main", "table", "platforms", "__version__"]
+
 __version__: str
 
 def main(arguments: list[str]) -> int: ...

