@@ -16,6 +16,7 @@ from ._errors import Diagnostic, SimulationWarning
 from ._result import Result
 
 AnyPath = Union[str, "os.PathLike[str]"]
+Table = tuple[list[str], list[list[str]]]
 
 
 class Columns(Protocol):
@@ -104,13 +105,17 @@ class Model:
 
         Raises :class:`SimulationError`, which has what was simulated until then.
         """
-        settings = [(str(name), _value(value)) for name, value in (set or {}).items()]
-        table = None if input is None else _table(input)
+        return self._run(stop, step, set or {}, read_table(input), log)
+
+    def _run(
+        self, stop: Optional[float], step: Optional[float], set: Mapping[str, Any], table: Optional[Table], log: bool
+    ) -> Result:
+        settings = [(str(name), _value(value)) for name, value in set.items()]
         result = Result(self._native.simulate(stop, step, settings, table, log))
         spoken = [message for message in result.messages if message.kind not in ("note", "fmi2OK")]
         if spoken:
             more = f" (and {len(spoken) - 1} more: see `messages` of the result)" if len(spoken) > 1 else ""
-            warnings.warn(f"{spoken[0].kind}: {spoken[0].text}{more}", SimulationWarning, stacklevel=2)
+            warnings.warn(f"{spoken[0].kind}: {spoken[0].text}{more}", SimulationWarning, stacklevel=3)
         return result
 
     def changed(self, changes: Mapping[str, Any]) -> Model:
@@ -174,7 +179,10 @@ def _value(value: Any) -> str:
     raise TypeError(f"{value!r} is neither a number nor a boolean nor text")
 
 
-def _table(given: Union[AnyPath, Columns]) -> tuple[list[str], list[list[str]]]:
+def read_table(given: Optional[Union[AnyPath, Columns]]) -> Optional[Table]:
+    """Header and rows of a table of inputs."""
+    if given is None:
+        return None
     if isinstance(given, (str, os.PathLike)):
         try:
             return _native.table(Path(given).read_text(encoding="utf-8"))

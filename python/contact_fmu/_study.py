@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._errors import ModelError
-from ._model import AnyPath, Columns, Model
+from ._model import AnyPath, Columns, Model, read_table
 from ._result import Result
 
 if TYPE_CHECKING:
@@ -86,13 +86,14 @@ def sweep(
     elif not isinstance(measure, Mapping):
         measure = {getattr(measure, "__name__", "measure"): measure}
     measures = dict(measure)
+    table = read_table(input)
     lock, done = threading.Lock(), 0
 
     def one(point: dict[str, Any]) -> tuple[dict[str, Any], Optional[ModelError]]:
         nonlocal done
         values, error = {}, None
         try:
-            result = model.simulate(stop, step, {**(set or {}), **point}, input)
+            result = model._run(stop, step, {**(set or {}), **point}, table, False)
             values = {name: result[take][-1] if isinstance(take, str) else take(result) for name, take in measures.items()}
         except ModelError as fault:
             error = fault
@@ -102,6 +103,10 @@ def sweep(
                 progress(done, len(chosen))
         return values, error
 
-    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+    pool = ThreadPoolExecutor(threads or os.cpu_count())
+    try:
         results = list(pool.map(one, chosen))
+    finally:
+        # What has not begun after Ctrl-C or a fault of a measure does not begin.
+        pool.shutdown(cancel_futures=True)
     return Study(chosen, [values for values, _ in results], [error for _, error in results])

@@ -5,14 +5,17 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use toml::{Table, Value};
 
+/// A list within itself would never end.
+const DEEPEST: usize = 64;
+
 /// The text of a model file that says what the dictionary says.
 #[pyfunction]
 pub fn model_text(data: &Bound<'_, PyMapping>) -> PyResult<String> {
-    let table = table(data, "")?;
+    let table = table(data, "", 0)?;
     toml::to_string(&table).map_err(|error| PyTypeError::new_err(error.to_string()))
 }
 
-fn table(data: &Bound<'_, PyMapping>, place: &str) -> PyResult<Table> {
+fn table(data: &Bound<'_, PyMapping>, place: &str, depth: usize) -> PyResult<Table> {
     let mut table = Table::new();
     for item in data.items()?.iter() {
         let (key, item): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
@@ -20,12 +23,15 @@ fn table(data: &Bound<'_, PyMapping>, place: &str) -> PyResult<Table> {
             .extract()
             .map_err(|_| PyTypeError::new_err(format!("{}a key is to be text, not {key}", prefix(place))))?;
         let inner = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };
-        table.insert(key, value(&item, &inner)?);
+        table.insert(key, value(&item, &inner, depth + 1)?);
     }
     Ok(table)
 }
 
-fn value(item: &Bound<'_, PyAny>, place: &str) -> PyResult<Value> {
+fn value(item: &Bound<'_, PyAny>, place: &str, depth: usize) -> PyResult<Value> {
+    if depth > DEEPEST {
+        return Err(PyTypeError::new_err(format!("{place}: a model is not nested that deeply")));
+    }
     if item.is_instance_of::<PyBool>() {
         Ok(Value::Boolean(item.extract()?))
     } else if item.is_instance_of::<PyInt>() {
@@ -36,16 +42,16 @@ fn value(item: &Bound<'_, PyAny>, place: &str) -> PyResult<Value> {
     } else if let Ok(text) = item.cast::<PyString>() {
         Ok(Value::String(text.to_cow()?.into_owned()))
     } else if let Ok(data) = item.cast::<PyMapping>() {
-        Ok(Value::Table(table(data, place)?))
+        Ok(Value::Table(table(data, place, depth)?))
     } else if item.is_instance_of::<PyList>() || item.is_instance_of::<PyTuple>() {
         let items = item.try_iter()?.enumerate();
-        let values = items.map(|(index, item)| value(&item?, &format!("{place}[{index}]")));
+        let values = items.map(|(index, item)| value(&item?, &format!("{place}[{index}]"), depth + 1));
         Ok(Value::Array(values.collect::<PyResult<_>>()?))
     } else if item.hasattr("tolist")? {
         // Arrays and scalars of NumPy.
-        value(&item.call_method0("tolist")?, place)
+        value(&item.call_method0("tolist")?, place, depth + 1)
     } else if item.hasattr("__fspath__")? {
-        value(&item.call_method0("__fspath__")?, place)
+        value(&item.call_method0("__fspath__")?, place, depth + 1)
     } else if item.is_none() {
         Err(refused(item, place, "leave the key out instead"))
     } else {

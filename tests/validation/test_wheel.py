@@ -223,6 +223,10 @@ def test_bad_input_raises_and_writes_nothing(package, model, tmp_path, monkeypat
         package.load({"node": [{"mass": None}]})
     with pytest.raises(TypeError, match="64 bits"):
         package.load({"engine": {"max_iterations": 2**70}})
+    endless = {"node": []}
+    endless["node"].append(endless)
+    with pytest.raises(TypeError, match="not nested that deeply"):
+        package.load(endless)
     with pytest.raises(TypeError):
         package.load(3)
     with pytest.raises(KeyError, match="there is no `bal`, only ball"):
@@ -306,7 +310,7 @@ def test_models_survive_pickling_and_threads(package, model):
         pickle.dumps(again)
 
 
-def test_sweep_measures_and_keeps_failures(package, model):
+def test_sweep_measures_and_keeps_failures(package, model, tmp_path):
     told = []
     axes = {"ball_floor.restitution": [0.5, 2.0], "ball.v[1]": [1.0, 3.0]}
     measure = {"way": "ball.r[1]", "samples": lambda result: len(result["time"])}
@@ -322,6 +326,11 @@ def test_sweep_measures_and_keeps_failures(package, model):
     assert abs(one["ball.r[1]"][0] - 0.4) < 1e-12
     with pytest.raises(KeyError, match="the study has ball.v"):
         one["none"]
+    with pytest.raises(KeyError, match="no such column"):
+        package.sweep(model, axes, "ball.r[4]", stop=0.4)
+    (tmp_path / "push.csv").write_text("time,ball.f_ext[1]\n0,2\n")
+    pushed = package.sweep(model, [{}], {"v": "ball.v[1]"}, stop=0.4, input=tmp_path / "push.csv", set={"ball.mass": 4.0})
+    assert abs(pushed["v"][0] - 0.2) < 1e-12
 
 
 LONG_RUN = """
