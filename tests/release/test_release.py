@@ -143,7 +143,7 @@ def test_wheels_are_as_indexes_want_them():
 
 @pytest.mark.parametrize("processor", ["x86_64", "aarch64"])
 def test_linux_wheels_are_manylinux(processor):
-    wheel = made(f"manylinux2014_{processor}.whl")
+    wheel = made(f"manylinux2014_{processor}")
     done = subprocess.run([TOOLS / "auditwheel", "show", wheel], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert f"manylinux_2_17_{processor}" in done.stdout
@@ -195,7 +195,7 @@ def test_executable_runs_here(expected):
 
 def test_wheel_runs_here(tmp_path, expected):
     """In a clean environment, without anything else on the path."""
-    wheel = made("manylinux2014_x86_64.whl")
+    wheel = made("manylinux2014_x86_64")
     environment = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
     subprocess.run([environment / "bin/pip", "install", "--quiet", "--disable-pip-version-check", wheel], check=True)
@@ -217,7 +217,7 @@ def test_executable_runs_on_arm(tmp_path, expected):
 
 def test_wheel_runs_on_arm(tmp_path, expected):
     """In Debian's Python for arm64, whose packages are unpacked into a folder, under qemu."""
-    wheel = made("manylinux2014_aarch64.whl")
+    wheel = made("manylinux2014_aarch64")
     system, packages = tmp_path / "system", tmp_path / "packages"
     unpack_python("arm64", tmp_path / "apt", system)
     (python,) = system.glob("usr/bin/python3.[0-9]*[0-9]")

@@ -77,7 +77,7 @@ def run(environment, *command, cwd):
 def check_first_steps(environment, folder):
     """README from its first command on, and the command line, without Rust."""
     pip, new = blocks("README.md", "sh")[0].splitlines()
-    assert re.fullmatch(r"pip install contact_fmu-[\d.]+-cp39-abi3-manylinux_2_17_x86_64.manylinux2014_x86_64.whl", pip)
+    assert re.fullmatch(r"pip install contact_fmu-[\d.]+-cp39-abi3-manylinux2014_x86_64.manylinux_2_17_x86_64.whl", pip)
     run(environment, *shlex.split(new, comments=True), cwd=folder)
     program = blocks("README.md", "python")[0]
     assert len([line for line in program.splitlines() if line]) == 4
