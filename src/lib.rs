@@ -5,6 +5,8 @@
 //! ([`engine`]). Without the feature `cli` the crate is the engine side that the library inside the FMU is made of.
 
 #[cfg(feature = "cli")]
+pub mod cli;
+#[cfg(feature = "cli")]
 pub mod description;
 pub mod engine;
 #[cfg(feature = "cli")]

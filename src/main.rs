@@ -1,9 +1,7 @@
 //! The command line `contact-fmu`.
 
-mod cli;
-
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::run()
+    ExitCode::from(contact_fmu::cli::run(std::env::args_os()))
 }

@@ -61,6 +61,13 @@ impl Write for OutputFile {
     }
 }
 
+/// Writes a whole file.
+pub fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let mut file = OutputFile::create(path)?;
+    file.write_all(contents)?;
+    file.finish()
+}
+
 /// A temporary file in the folder of `path`, with the permissions of any new file.
 pub fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = match path.parent() {

@@ -1,11 +1,11 @@
 //! `contact-fmu build`.
 
+use crate::model::file;
+use crate::output_file;
+use crate::package;
 use anyhow::Context;
-use contact_fmu::model::file;
-use contact_fmu::output_file::OutputFile;
-use contact_fmu::package;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Build the FMU of a model file.
 ///
@@ -31,13 +31,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
     let source = file::read(&arguments.model)?;
     let path = arguments.output.unwrap_or_else(|| PathBuf::from(format!("{}.fmu", source.model.name)));
     let bytes = package::build(&source, &arguments.platforms)?;
-    write(&path, &bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    output_file::write(&path, &bytes).with_context(|| format!("cannot write {}", path.display()))?;
     writeln!(io::stdout().lock(), "{}", path.display())?;
     Ok(())
-}
-
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OutputFile::create(path)?;
-    file.write_all(bytes)?;
-    file.finish()
 }

@@ -1,7 +1,7 @@
 //! `contact-fmu check`.
 
 use super::message;
-use contact_fmu::model::file;
+use crate::model::file;
 use std::path::PathBuf;
 
 /// Check a model file.
@@ -18,19 +18,6 @@ pub struct Arguments {
 /// Checks the model file and says what it holds on stderr.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
     let model = file::read(&arguments.model)?.model;
-    let parts = [
-        count(model.nodes.len(), "node"),
-        count(model.surfaces.len(), "surface"),
-        count(model.contacts.len(), "contact"),
-    ];
-    let ties = [(model.springs.len(), "spring"), (model.joints.len(), "joint")];
-    let ties = ties.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| count(number, noun));
-    let parts: Vec<String> = parts.into_iter().chain(ties).collect();
-    message(&format!("ok: {}: {}", model.name, parts.join(", ")));
+    message(&format!("ok: {}: {}", model.name, model.parts()));
     Ok(())
-}
-
-fn count(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }

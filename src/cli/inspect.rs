@@ -1,10 +1,8 @@
 //! `contact-fmu inspect`.
 
-use contact_fmu::description::{
-    CoSimulation, DefaultExperiment, ModelDescription, ModelExchange, ScalarVariable,
-};
-use contact_fmu::master::extract::FmuFile;
-use contact_fmu::model::diagnostics::printable;
+use crate::description::{CoSimulation, DefaultExperiment, ModelDescription, ModelExchange, ScalarVariable};
+use crate::master::extract::FmuFile;
+use crate::model::diagnostics::printable;
 use serde::Serialize;
 use std::fmt::{self, Display};
 use std::io::{self, BufWriter, Write};

@@ -13,13 +13,13 @@ mod solve;
 mod ssp;
 mod terminal_plot;
 
+use crate::master::FmuError;
+use crate::master::simulate::SimulationError;
+use crate::model::diagnostics::{ModelFileError, printable};
+use crate::output_folder::FolderError;
 use clap::{Parser, Subcommand};
-use contact_fmu::master::FmuError;
-use contact_fmu::master::simulate::SimulationError;
-use contact_fmu::model::diagnostics::{ModelFileError, printable};
-use contact_fmu::output_folder::FolderError;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
-use std::process::ExitCode;
 
 /// Packages a nonsmooth contact engine as an FMI 2.0 FMU for co-simulation and model exchange.
 #[derive(Parser)]
@@ -43,9 +43,19 @@ enum Command {
     Solve(solve::Arguments),
 }
 
-/// Runs the command line: 0 done, 1 the model, FMU or problem is at fault, 2 wrong usage (by clap).
-pub fn run() -> ExitCode {
-    let result = match CommandLine::parse().command {
+const WRONG_USAGE: u8 = 2;
+
+/// Runs the command line, the name of the program first, and returns the exit code: 0 done, 1 the model, FMU or problem is
+/// at fault, 2 wrong usage.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let command = match CommandLine::try_parse_from(arguments) {
+        Ok(line) => line.command,
+        Err(usage) => {
+            let _ = usage.print();
+            return u8::from(usage.use_stderr()) * WRONG_USAGE;
+        }
+    };
+    let result = match command {
         Command::New(arguments) => new::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Build(arguments) => build::run(arguments),
@@ -57,12 +67,13 @@ pub fn run() -> ExitCode {
         Command::Schema(arguments) => schema::run(arguments),
         Command::Solve(arguments) => solve::run(arguments),
     };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+    // In the process of an interpreter nobody else would.
+    match result.and_then(|()| Ok(io::stdout().flush()?)) {
+        Ok(()) => 0,
+        Err(error) if is_broken_pipe(&error) => 0,
         Err(error) => {
             report(&error);
-            ExitCode::FAILURE
+            1
         }
     }
 }

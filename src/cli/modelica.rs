@@ -1,7 +1,7 @@
 //! `contact-fmu modelica`.
 
-use contact_fmu::model::file;
-use contact_fmu::{modelica, output_folder};
+use crate::model::file;
+use crate::{modelica, output_folder};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 

@@ -1,11 +1,11 @@
 //! `contact-fmu new`.
 
 use super::schema;
+use crate::examples::{self, EXAMPLES, Example};
+use crate::model::validate::model_name_fault;
+use crate::output_file::temporary_beside;
 use anyhow::{Context, bail};
 use clap::builder::PossibleValuesParser;
-use contact_fmu::examples::{self, EXAMPLES, Example};
-use contact_fmu::model::validate::model_name_fault;
-use contact_fmu::output_file::temporary_beside;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -84,7 +84,7 @@ pub(super) fn write_new(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use contact_fmu::model::file;
+    use crate::model::file;
 
     #[test]
     fn every_template_is_valid_under_a_new_name() {

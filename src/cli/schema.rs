@@ -1,6 +1,6 @@
 //! `contact-fmu schema`.
 
-use contact_fmu::model::file;
+use crate::model::file;
 use std::io::Write;
 
 /// Print the JSON Schema of the model file.

@@ -3,23 +3,20 @@
 use super::progress::{CLEAR_LINE, Progress};
 use super::terminal_plot;
 use super::{message, printable_lines};
+use crate::description::{ModelDescription, Value, VariableType};
+use crate::master::csv::{self, Table};
+use crate::master::extract::{ExtractedFmu, FmuFile, THIS_PLATFORM};
+use crate::master::library::LogMessage;
+use crate::master::simulate::{self, Observer, Options, SimulationError};
+use crate::model::{Model, file};
+use crate::output_file::OutputFile;
+use crate::package::{self, entries::Entry};
+use crate::report::recording::Recording;
+use crate::report::{self, Report, recorder};
 use anyhow::{Context, bail};
-use contact_fmu::description::{ModelDescription, Value, VariableType};
-use contact_fmu::master::csv::{self, Table};
-use contact_fmu::master::extract::{ExtractedFmu, FmuFile, THIS_PLATFORM};
-use contact_fmu::master::library::LogMessage;
-use contact_fmu::master::simulate::{self, Observer, Options, SimulationError};
-use contact_fmu::model::{Model, file, packed};
-use contact_fmu::output_file::OutputFile;
-use contact_fmu::package;
-use contact_fmu::report::film::Film;
-use contact_fmu::report::recording::{Message, Recording};
-use contact_fmu::report::{self, Report};
 use std::fs;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use tempfile::NamedTempFile;
 
 /// Run an FMU, or the FMU of a model file, and write its outputs as CSV, as a report, or draw them.
 ///
@@ -92,22 +89,17 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
         None if recorded => None,
         None => Some(TableFile::Stdout(BufWriter::new(io::stdout().lock()))),
     };
-    let model = page.is_some().then(|| packed_model(&fmu));
+    let model = page.is_some().then(|| fmu.model());
     let recording = recorded.then(|| {
         let wanted = |name: &str| page.is_some() || arguments.plot.iter().any(|plotted| plotted == name);
-        let mut recording =
-            Recording::new(&fmu.description, simulate::recorded(&fmu.description, true), wanted);
-        if let Some(Ok(model)) = &model {
-            recording.film = Film::of(model, &fmu.description.guid, &recording);
-        }
-        recording
+        recorder::empty_recording(&fmu, model.as_ref().and_then(|model| model.as_ref().ok()), wanted)
     });
     let (result, Taken { table, recording }) = record(&fmu, &options, table, recording);
     // What can be written is, before the first error is told.
     let table = table.map_or(Ok(()), TableFile::finish);
     let shown = recording.filter(|recording| !recording.times.is_empty()).map_or(Ok(()), |recording| {
         if let (Some(path), Some(mut file), Some(model)) = (&arguments.report, page, &model) {
-            let failure = result.as_ref().err().map(error_chain);
+            let failure = result.as_ref().err().map(SimulationError::chain);
             write_report(&fmu, model, &arguments.fmu, &options, &recording, failure, &mut file)
                 .and_then(|()| file.finish())
                 .with_context(|| cannot_write(path))?;
@@ -222,27 +214,6 @@ fn write_report(
     report::write(&report, out)
 }
 
-/// The model that an FMU of this tool holds, or why there is none.
-fn packed_model(fmu: &ExtractedFmu) -> Result<Model, String> {
-    let bytes = fs::read(fmu.resources().join(packed::FILE_NAME))
-        .map_err(|_| "the FMU is not one of contact-fmu, so its shapes are not known".to_owned())?;
-    match packed::read(&bytes) {
-        Ok((model, guid)) if guid == fmu.description.guid => Ok(model),
-        Ok(_) => Err("the model in the FMU's resources belongs to another FMU".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-fn error_chain(error: &SimulationError) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
-}
-
 /// What a run leaves: the table, when there are rows in it, also those before an error; the recording.
 struct Taken {
     table: Option<TableFile>,
@@ -256,34 +227,17 @@ fn record(
     recording: Option<Recording>,
 ) -> (Result<(), SimulationError>, Taken) {
     let names: Vec<&str> = fmu.description.outputs().map(|variable| variable.name.as_str()).collect();
-    let shared = Arc::new(Mutex::new(recording));
-    let mut recorder = Recorder {
+    let mut follower = Follower {
         table: table.map(|table| csv::Writer::new(table, names.iter().copied())),
         outputs: names.len(),
-        recording: Arc::clone(&shared),
         has_rows: false,
         progress: Progress::new(),
     };
-    let heard = Arc::clone(&shared);
-    let log = Box::new(move |line: LogMessage| {
-        print_log(&line);
-        keep(&heard, line.status.to_string(), &line.message);
-    });
-    let result = simulate::run(fmu, options, log, &mut recorder);
-    recorder.progress.clear();
-    let table = recorder.table.filter(|_| recorder.has_rows).map(csv::Writer::into_inner);
-    let recording = shared.lock().map_or(None, |mut recording| recording.take());
+    let log = Box::new(|line: LogMessage| print_log(&line));
+    let (result, recording) = recorder::run(fmu, options, recording, log, &mut follower);
+    follower.progress.clear();
+    let table = follower.table.filter(|_| follower.has_rows).map(csv::Writer::into_inner);
     (result, Taken { table, recording })
-}
-
-/// Keeps a message for the report.
-fn keep(recording: &Mutex<Option<Recording>>, kind: String, text: &str) {
-    if let Ok(mut recording) = recording.lock()
-        && let Some(recording) = recording.as_mut()
-    {
-        let time = recording.times.last().copied().unwrap_or(0.0);
-        recording.tell(Message { time, kind, text: text.to_owned() });
-    }
 }
 
 fn read_table(path: &Path) -> anyhow::Result<Table> {
@@ -297,56 +251,28 @@ fn open(path: &Path) -> anyhow::Result<ExtractedFmu> {
         return Ok(FmuFile::open(path)?.extract()?);
     }
     let source = file::read(path)?;
-    let bytes = package::build(&source, &[THIS_PLATFORM.to_owned()])?;
-    let mut fmu = NamedTempFile::with_suffix(".fmu").context("cannot make a temporary file")?;
-    fmu.write_all(&bytes).context("cannot write the temporary FMU")?;
-    Ok(FmuFile::open(fmu.path())?.extract()?)
+    let files = package::files(&source, &[THIS_PLATFORM.to_owned()])?;
+    Ok(ExtractedFmu::of_files(files.iter().map(Entry::named))?)
 }
 
-struct Recorder {
+/// Writes the table and tells the user.
+struct Follower {
     table: Option<csv::Writer<TableFile>>,
     /// Number of outputs, which come first in a row.
     outputs: usize,
-    recording: Arc<Mutex<Option<Recording>>>,
     has_rows: bool,
     progress: Progress,
 }
 
-impl Observer for Recorder {
+impl Observer for Follower {
     fn row(&mut self, time: f64, values: &[Value]) -> io::Result<()> {
         self.has_rows = true;
-        if let Ok(mut recording) = self.recording.lock()
-            && let Some(recording) = recording.as_mut()
-        {
-            recording.push(time, values);
-        }
         self.table.as_mut().map_or(Ok(()), |table| table.row(time, &values[..self.outputs]))
-    }
-
-    fn wants_state(&self) -> bool {
-        self.recording.lock().is_ok_and(|recording| {
-            recording.as_ref().and_then(|recording| recording.film.as_ref()).is_some_and(Film::is_due)
-        })
-    }
-
-    fn state(&mut self, bytes: &[u8]) {
-        let fault = self.recording.lock().ok().and_then(|mut recording| {
-            let film = recording.as_mut()?.film.as_mut()?;
-            let fault = film.take(bytes).err();
-            if fault.is_some() {
-                recording.as_mut()?.film = None;
-            }
-            fault
-        });
-        if let Some(fault) = fault {
-            self.message(&format!("bodies that the FMU does not show stay still in the report, and contacts of groups are not drawn: {fault}"));
-        }
     }
 
     fn message(&mut self, text: &str) {
         self.progress.clear();
         message(&format!("note: {text}"));
-        keep(&self.recording, "note".to_owned(), text);
     }
 
     fn progress(&mut self, fraction: f64) {

@@ -1,11 +1,11 @@
 //! `contact-fmu solve`.
 
-use anyhow::bail;
-use contact_fmu::engine::{
+use crate::engine::{
     Complementarity, ConeProblem, LcpScratch, LcpSettings, LcpSolver, Report, SolverChoice, SolverScratch,
     SolverSettings, Status, complementarity_solve, solve_cone,
 };
-use contact_fmu::problem_file::{self, Problem, ProblemKind};
+use crate::problem_file::{self, Problem, ProblemKind};
+use anyhow::bail;
 use serde::Serialize;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;

@@ -1,10 +1,10 @@
 //! `contact-fmu ssp`.
 
 use super::message;
+use crate::model::file;
+use crate::output_file::OutputFile;
+use crate::ssp::{self, Parts};
 use anyhow::Context;
-use contact_fmu::model::file;
-use contact_fmu::output_file::OutputFile;
-use contact_fmu::ssp::{self, Parts};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 

@@ -3,6 +3,7 @@
 use super::FmuError;
 use crate::description::ModelDescription;
 use crate::description::read;
+use crate::model::{Model, packed};
 use std::collections::HashSet;
 use std::env::consts::DLL_SUFFIX;
 use std::fs::{self, File};
@@ -82,8 +83,7 @@ impl FmuFile {
 
     /// Extracts all files to a new temporary folder.
     pub fn extract(mut self) -> Result<ExtractedFmu, FmuError> {
-        let folder =
-            tempfile::Builder::new().prefix("contact-fmu-").tempdir().map_err(FmuError::TemporaryFolder)?;
+        let folder = temporary_folder()?;
         let mut left = MAX_BYTES;
         for index in 0..self.archive.len() {
             let entry = self.archive.by_index(index).map_err(|error| unreadable(index, error))?;
@@ -94,6 +94,45 @@ impl FmuFile {
 }
 
 impl ExtractedFmu {
+    /// Writes the files of an FMU, by their names in the archive, to a new temporary folder.
+    pub fn of_files<'a>(
+        files: impl IntoIterator<Item = (&'a str, &'a [u8])>,
+    ) -> Result<ExtractedFmu, FmuError> {
+        let folder = temporary_folder()?;
+        let (mut names, mut description) = (Vec::new(), None);
+        for (name, contents) in files {
+            let failed = |source| FmuError::Extract { name: name.to_owned(), source };
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap_or(folder.path())).map_err(failed)?;
+            fs::write(&path, contents).map_err(failed)?;
+            if name == DESCRIPTION {
+                let path = PathBuf::from(name);
+                description =
+                    Some(read::read(contents).map_err(|source| FmuError::Description { path, source })?);
+            }
+            names.push(name.to_owned());
+        }
+        let description =
+            description.ok_or_else(|| FmuError::NoDescription { path: folder.path().to_owned() })?;
+        Ok(ExtractedFmu { description, platforms: platforms(&names), folder })
+    }
+
+    /// Leaves the folder where it is when this value goes away.
+    pub fn keep(&mut self) {
+        self.folder.disable_cleanup(true);
+    }
+
+    /// The model in an FMU of this tool, or why there is none.
+    pub fn model(&self) -> Result<Model, String> {
+        let bytes = fs::read(self.resources().join(packed::FILE_NAME))
+            .map_err(|_| "the FMU is not one of contact-fmu, so its shapes are not known".to_owned())?;
+        match packed::read(&bytes) {
+            Ok((model, guid)) if guid == self.description.guid => Ok(model),
+            Ok(_) => Err("the model in the FMU's resources belongs to another FMU".to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
     /// The folder `resources`, which need not exist.
     pub fn resources(&self) -> PathBuf {
         self.folder.path().join("resources")
@@ -120,6 +159,10 @@ impl ExtractedFmu {
         let folder = format!("binaries/{THIS_PLATFORM}");
         Err(FmuError::WrongLibraryName { folder, found, expected: name })
     }
+}
+
+fn temporary_folder() -> Result<TempDir, FmuError> {
+    tempfile::Builder::new().prefix("contact-fmu-").tempdir().map_err(FmuError::TemporaryFolder)
 }
 
 /// Names of the libraries in a folder, which need not exist.

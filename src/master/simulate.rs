@@ -99,6 +99,17 @@ pub enum SimulationError {
 }
 
 impl SimulationError {
+    /// What happened and why, on one line.
+    pub fn chain(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            text = format!("{text}: {error}");
+            cause = error.source();
+        }
+        text
+    }
+
     /// What the user can do.
     pub fn hint(&self) -> Option<&'static str> {
         match self {

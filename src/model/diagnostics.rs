@@ -41,6 +41,19 @@ pub struct ModelFileError {
     problems: Vec<Problem>,
 }
 
+/// One thing wrong with a model file, as data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnostic {
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// Line and column, both from 1, the column in characters; none where the file as a whole is wrong.
+    pub place: Option<(usize, usize)>,
+    /// All of it with the line it is about, as the user of a terminal sees it.
+    pub text: String,
+}
+
 impl std::error::Error for ModelFileError {}
 
 impl fmt::Display for ModelFileError {
@@ -54,6 +67,25 @@ impl ModelFileError {
     pub fn new(origin: &str, source: &str, mut problems: Vec<Problem>) -> ModelFileError {
         problems.sort_by_key(|problem| problem.span.as_ref().map(|span| span.start));
         ModelFileError { origin: origin.to_owned(), source: source.to_owned(), problems }
+    }
+
+    /// Name of the file.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// Everything wrong, in file order.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        let diagnostic = |problem: &Problem| {
+            let place = problem.span.as_ref().map(|span| Excerpt::new(&self.source, span));
+            Diagnostic {
+                message: problem.message.clone(),
+                hint: problem.hint.clone(),
+                place: place.map(|place| (place.line, place.column)),
+                text: self.render_problem(problem, &Style { colour: false }),
+            }
+        };
+        self.problems.iter().map(diagnostic).collect()
     }
 
     /// The text for the user, with terminal colours if wanted; no newline at the end.

@@ -33,10 +33,15 @@ pub struct SourceModel {
 
 /// Reads and validates a model file.
 pub fn read(path: &Path) -> Result<SourceModel, ModelFileError> {
-    let origin = path.display().to_string();
-    let source = read_text(path).map_err(|problem| ModelFileError::new(&origin, "", vec![problem]))?;
-    let model = parse(&source, &origin)?;
+    let source = read_text(path)?;
+    let model = parse(&source, &path.display().to_string())?;
     Ok(SourceModel { model, source })
+}
+
+/// Reads the text of a model file, whatever it says.
+pub fn read_text(path: &Path) -> Result<String, ModelFileError> {
+    let origin = path.display().to_string();
+    text_of(path).map_err(|problem| ModelFileError::new(&origin, "", vec![problem]))
 }
 
 /// Validates the text of a model file; `origin` names it in error messages, and files are looked for beside it.
@@ -99,7 +104,7 @@ fn items_from_one(schema: &mut Schema) {
     }
 }
 
-fn read_text(path: &Path) -> Result<String, Problem> {
+fn text_of(path: &Path) -> Result<String, Problem> {
     let cannot_read = |error| Problem::of_file(format!("cannot read the model file: {error}"));
     let mut bytes = Vec::new();
     File::open(path)

@@ -62,6 +62,17 @@ pub struct TriangleMesh {
 }
 
 impl Model {
+    /// What the model consists of, in words: `1 node, 1 surface, 1 contact`.
+    pub fn parts(&self) -> String {
+        let count =
+            |number: usize, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
+        let parts =
+            [(self.nodes.len(), "node"), (self.surfaces.len(), "surface"), (self.contacts.len(), "contact")];
+        let ties = [(self.springs.len(), "spring"), (self.joints.len(), "joint")];
+        let ties = ties.into_iter().filter(|(number, _)| *number > 0);
+        parts.into_iter().chain(ties).map(|(number, noun)| count(number, noun)).collect::<Vec<_>>().join(", ")
+    }
+
     /// Name of what a node may touch.
     pub fn name_of(&self, other: Other) -> &str {
         match other {

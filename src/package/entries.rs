@@ -19,6 +19,13 @@ pub struct Entry {
     pub library: bool,
 }
 
+impl Entry {
+    /// Path and contents.
+    pub fn named(&self) -> (&str, &[u8]) {
+        (&self.path, &self.contents)
+    }
+}
+
 const ICON: &[u8] = include_bytes!("../../fmu-template/skeleton/model.png");
 
 /// Licenses of this project and of what its library is made of.

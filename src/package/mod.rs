@@ -7,6 +7,7 @@ pub mod guid;
 pub mod runtime;
 
 use crate::model::file::SourceModel;
+use entries::Entry;
 use thiserror::Error;
 
 /// Why an FMU cannot be built.
@@ -28,6 +29,10 @@ pub enum PackageError {
 /// The FMU of a model with libraries for `platforms`, or for all that are embedded when none is named.
 /// The same model gives the same bytes.
 pub fn build(source: &SourceModel, platforms: &[String]) -> Result<Vec<u8>, PackageError> {
-    let runtimes = runtime::select(platforms)?;
-    Ok(archive::write(&entries::entries(source, &runtimes))?)
+    Ok(archive::write(&files(source, platforms)?)?)
+}
+
+/// The files of that FMU.
+pub fn files(source: &SourceModel, platforms: &[String]) -> Result<Vec<Entry>, PackageError> {
+    Ok(entries::entries(source, &runtime::select(platforms)?))
 }

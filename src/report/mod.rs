@@ -1,12 +1,13 @@
 //! The report of a simulation: one HTML page that needs nothing else, with plots, the motion in 3D, energy, solver
 //! statistics and warnings.
 //!
-//! Rust gathers and packs the numbers ([`recording`], [`film`], `packing`, `scene`, `touching`, `summary`); the page in `assets/`
+//! Rust gathers and packs the numbers ([`recorder`], [`recording`], [`film`], `packing`, `scene`, `touching`, `summary`); the page in `assets/`
 //! shows them. What the page holds is data only: no name or text of a model becomes markup or program.
 
 pub mod film;
 mod packing;
 mod page;
+pub mod recorder;
 pub mod recording;
 mod scene;
 mod summary;

@@ -62,6 +62,7 @@ RUN_LONG = {
     "cargo test -p robustness --test trajectories": None,
     "python models/jansen_walker/walker.py slow": None,
     "scripts/all-platforms linux64 win64": None,
+    "scripts/release": "scripts/release --check",
 }
 
 

@@ -19,6 +19,7 @@ RUN_BY = {
     "docs/model-file.md": "test_model_file_docs.py",
     "docs/modelica.md": "test_readme.py",
     "docs/platforms.md": "test_docs_blocks.py",
+    "docs/python.md": "test_wheel.py",
     "docs/report.md": "test_readme.py",
     "docs/robustness.md": "test_docs_blocks.py",
     "docs/shapes.md": "test_docs_blocks.py",
