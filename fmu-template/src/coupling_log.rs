@@ -11,7 +11,7 @@ use contact_fmu::engine::{CouplingMode, Motion, State, System};
 use contact_fmu::model::Model;
 
 /// A mass is told again when it has changed by this part.
-const MASS_CHANGE: f64 = 0.05;
+pub const MASS_CHANGE: f64 = 0.05;
 /// A response error above this is worth telling...
 const RESPONSE_ERROR: f64 = 0.2;
 /// ...when it lasts for so many steps.
@@ -119,6 +119,13 @@ impl CouplingLog {
             log.given = instance.run.state.couplings[log.coupling].given;
             (log.steps_off, log.steps_still, log.steps) = (0, 0, 0);
             log.alarm = EnergyAlarm::new();
+        }
+    }
+
+    /// Compares the next step with the state that was just restored, not with the last step of this instance.
+    pub fn go_on_from_restored(instance: &mut Instance) {
+        for log in &mut instance.coupling_logs {
+            log.given = instance.run.state.couplings[log.coupling].given;
         }
     }
 
@@ -307,14 +314,20 @@ impl CouplingLog {
 
     #[cold]
     fn tell(&self, logger: &Logger, state: &State<f64>, text: std::fmt::Arguments) {
-        if logger.wants(Category::Coupling) {
-            let message = format!("{}: {text} (at {} s)", self.name, state.time);
-            logger.log(fmi2Status::fmi2OK, Category::Coupling, &message);
-        }
+        tell(&self.name, logger, state, text);
     }
 
     fn warn(&self, logger: &Logger, state: &State<f64>, text: std::fmt::Arguments) {
         warn(&self.name, logger, state, text);
+    }
+}
+
+/// Tells what the coupling of a body has found out.
+#[cold]
+pub fn tell(body: &str, logger: &Logger, state: &State<f64>, text: std::fmt::Arguments) {
+    if logger.wants(Category::Coupling) {
+        let message = format!("{body}: {text} (at {} s)", state.time);
+        logger.log(fmi2Status::fmi2OK, Category::Coupling, &message);
     }
 }
 

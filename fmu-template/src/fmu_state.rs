@@ -5,6 +5,7 @@
 use crate::abi::{fmi2Byte, fmi2FMUstate};
 use crate::access::{Access, DataType};
 use crate::arguments;
+use crate::coupling_log::CouplingLog;
 use crate::guard::{Answer, OK, Refusal};
 use crate::instance::{Instance, Run};
 use contact_fmu::engine::State;
@@ -72,6 +73,7 @@ pub unsafe fn set(instance: &mut Instance, state: fmi2FMUstate) -> Answer {
     check_interface(instance, &saved.run)?;
     instance.run.copy_from(&saved.run);
     instance.has_start_outputs = false;
+    CouplingLog::go_on_from_restored(instance);
     OK
 }
 

@@ -6,12 +6,12 @@
 //! not to the simulation: a saved state does not hold it.
 //!
 //! For bodies with iterative = true the last trial of a step counts, and is looked at when the next step begins: whether
-//! the force that was applied is the one that came out, and whether the body responds like its mass.
+//! the force that was applied is the one that came out, and which mass the body has shown.
 
-use crate::coupling_log::warn;
+use crate::coupling_log::{MASS_CHANGE, tell, warn};
 use crate::instance::Instance;
 use crate::logger::Logger;
-use contact_fmu::engine::{CouplingMode, Motion, State, System, Twist, Wrench};
+use contact_fmu::engine::{CouplingMode, Motion, State, System, Wrench};
 use contact_fmu::model::Model;
 
 /// So many trials from another position than the one before tell of a master that iterates...
@@ -25,12 +25,6 @@ const MANY_TRIALS: u32 = 100;
 const APART: f64 = 0.1;
 /// ...in so many steps in a row.
 const APART_STEPS: u32 = 3;
-/// They are the same up to this part.
-const AGREED: f64 = 1e-3;
-/// A contact force is an impact if it makes so many times the acceleration that there is besides.
-const IMPACT: f64 = 20.0;
-/// Within this factor of the mass of the body, an iteration that keeps its Jacobian converges.
-const MASS_FACTOR: f64 = 2.0;
 
 /// What was seen of the master's steps.
 #[derive(Clone, Debug)]
@@ -52,15 +46,13 @@ struct Body {
     is_surface: bool,
     /// Trials from another position than the one before.
     others: u32,
-    /// The last trial: the motion that was given, the forces that were applied and computed, the acceleration besides.
+    /// The last trial: the motion that was given, the forces that were applied and computed.
     given: Motion<f64>,
     applied: Wrench<f64>,
     output: Wrench<f64>,
-    acceleration: Twist<f64>,
-    /// Acceleration in the last step without contact.
-    free: Option<Twist<f64>>,
     steps_apart: u32,
-    told_mass: bool,
+    /// The mass that was told last.
+    mass: f64,
 }
 
 /// What an accepted step of an iterating master tells.
@@ -69,8 +61,6 @@ enum Finding {
     NothingApplied,
     /// The part by which applied and computed force differ.
     Apart(f64),
-    /// The mass by which the body has responded.
-    Mass(f64),
 }
 
 impl RepeatLog {
@@ -89,10 +79,8 @@ impl RepeatLog {
                 given: state.couplings[index].given,
                 applied: state.couplings[index].applied,
                 output: state.couplings[index].output,
-                acceleration: state.couplings[index].acceleration,
-                free: None,
                 steps_apart: 0,
-                told_mass: false,
+                mass: 0.0,
             },
         );
         RepeatLog { bodies: bodies.collect(), point: f64::NEG_INFINITY, again: 0, told_again: false }
@@ -104,7 +92,8 @@ impl RepeatLog {
         (log.point, log.again, log.told_again) = (f64::NEG_INFINITY, 0, false);
         for body in &mut log.bodies {
             body.see(&instance.run.state);
-            (body.others, body.free, body.steps_apart, body.told_mass) = (0, None, 0, false);
+            (body.others, body.steps_apart) = (0, 0);
+            body.mass = instance.run.state.parameters.mass[body.node];
         }
     }
 
@@ -144,8 +133,13 @@ impl RepeatLog {
     /// The last trial of the step before was the one that counts.
     fn accept(&mut self, state: &State<f64>, logger: &Logger) {
         for body in self.bodies.iter_mut().filter(|body| body.mode == CouplingMode::Iterative) {
-            if let Some(finding) = body.accept(state.parameters.mass[body.node]) {
+            if let Some(finding) = body.accept() {
                 body.warn_of(&finding, logger, state);
+            }
+            let mass = state.couplings[body.coupling].diagnosis.mass;
+            if (mass - body.mass).abs() > MASS_CHANGE * body.mass {
+                body.mass = mass;
+                body.tell_mass(logger, state);
             }
         }
     }
@@ -154,8 +148,7 @@ impl RepeatLog {
 impl Body {
     fn see(&mut self, state: &State<f64>) {
         let seen = &state.couplings[self.coupling];
-        (self.given, self.applied, self.output, self.acceleration) =
-            (seen.given, seen.applied, seen.output, seen.acceleration);
+        (self.given, self.applied, self.output) = (seen.given, seen.applied, seen.output);
     }
 
     /// Whether the position that is given now is another than that of the last trial.
@@ -167,30 +160,28 @@ impl Body {
         (given.position - self.given.position).norm() > limit
     }
 
-    fn accept(&mut self, mass: f64) -> Option<Finding> {
+    fn accept(&mut self) -> Option<Finding> {
         let (applied, output) = (self.applied.force, self.output.force);
         let size = applied.norm().max(output.norm());
-        if size == 0.0 {
-            self.steps_apart = 0;
-            self.free = Some(self.acceleration);
-            return None;
-        }
-        let part = (output - applied).norm() / size;
+        let part = if size == 0.0 { 0.0 } else { (output - applied).norm() / size };
         self.steps_apart = if part > APART { self.steps_apart.saturating_add(1) } else { 0 };
-        if self.steps_apart == APART_STEPS {
-            return Some(if applied.norm() == 0.0 { Finding::NothingApplied } else { Finding::Apart(part) });
-        }
-        let free = self.free.take().filter(|_| part <= AGREED && !self.told_mass)?.linear;
-        let push = applied / mass;
-        if push.norm() <= IMPACT * free.norm() {
-            return None;
-        }
-        // v+ - v = h (a + f / m) with the true mass, and the acceleration is what was left with that of the model.
-        let more = (self.acceleration.linear - free).dot(&push) / push.dot(&push);
-        let responds = mass / (1.0 + more);
-        let is_far = !(responds > mass / MASS_FACTOR && responds < mass * MASS_FACTOR);
-        self.told_mass |= is_far;
-        is_far.then_some(Finding::Mass(responds))
+        let nothing_applied = applied.norm() == 0.0;
+        (self.steps_apart == APART_STEPS).then_some(if nothing_applied {
+            Finding::NothingApplied
+        } else {
+            Finding::Apart(part)
+        })
+    }
+
+    #[cold]
+    fn tell_mass(&self, logger: &Logger, state: &State<f64>) {
+        let (name, mass, expected) = (&self.name, self.mass, state.parameters.mass[self.node]);
+        tell(
+            name,
+            logger,
+            state,
+            format_args!("responds like {mass:.4} kg, the model says {expected} kg: set {name}.mass"),
+        );
     }
 
     #[cold]
@@ -212,15 +203,6 @@ impl Body {
                 format_args!(
                     "for {APART_STEPS} steps {name}.f and the force {name}.f_applied that led to the last state have not agreed, now by {:.0} percent: let the master iterate further",
                     100.0 * part
-                ),
-            ),
-            Finding::Mass(mass) => warn(
-                name,
-                logger,
-                state,
-                format_args!(
-                    "responds like {mass:.4} kg, the model says {} kg: set {name}.mass, because an iteration that keeps its Jacobian does not converge where it is off by a factor of {MASS_FACTOR}",
-                    state.parameters.mass[self.node]
                 ),
             ),
         }

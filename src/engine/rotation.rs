@@ -126,6 +126,25 @@ fn rotate<S: Scalar>(w: S, axis: Vector3<S>, vector: &Vector3<S>) -> Vector3<S> 
     vector + once * w + axis.cross(&once)
 }
 
+/// Mean of a vector that turns by `turn` and is `midway` halfway: what turns with the mean angular velocity moves as if it
+/// were there all the time.
+pub fn mean_of_turning<S: Scalar>(midway: &Vector3<S>, turn: &Vector3<S>) -> Vector3<S> {
+    let square = turn.dot(turn);
+    if square.value() == 0.0 {
+        return *midway;
+    }
+    let (mut half, mut doublings) = (square * S::from(0.25), 0);
+    while half.value() > 1.0 {
+        (half, doublings) = (half * S::from(0.25), doublings + 1);
+    }
+    let (mut sinc, mut cos) = sinc_cos(half);
+    for _ in 0..doublings {
+        (sinc, cos) = (sinc * cos, cos * cos * S::from(2.0) - S::one());
+    }
+    let along = turn * (turn.dot(midway) / square);
+    along + (midway - along) * sinc
+}
+
 /// `sin(x)/x` and `cos(x)` from `x^2`, which is at most 1, exact to round-off.
 #[inline]
 fn sinc_cos<S: Scalar>(square: S) -> (S, S) {
@@ -384,6 +403,18 @@ mod tests {
             assert!((orientation.to_world(&vector) - expected).norm() < tolerance, "{size}");
             assert!((orientation.to_body(&expected) - vector).norm() < tolerance, "{size}");
             assert!((orientation.length() - 1.0).abs() < tolerance, "{size}");
+        }
+    }
+
+    #[test]
+    fn what_turns_moves_by_the_turn_about_its_mean() {
+        let start = Vector3::new(0.2, 0.5, -0.4);
+        for size in [0.0, 1e-9, 0.01, 1.0, 1.4, 1.6, 5.0, 50.0] {
+            let turn = turn() * size;
+            let [midway, end] =
+                [0.5, 1.0].map(|part| Orientation::from_turn(&(turn * part)).to_world(&start));
+            let moved = turn.cross(&mean_of_turning(&midway, &turn));
+            assert!((end - start - moved).norm() < 1e-14 * size.max(0.1), "{size}");
         }
     }
 

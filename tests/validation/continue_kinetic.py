@@ -1,5 +1,5 @@
 """A ball and its master, one step at a time. Run as a program: continues both from a serialized FMU state and the
-master's own, and prints the steps as exact numbers."""
+master's own, and prints the steps as exact numbers, and what the FMU warns of."""
 
 import json
 import sys
@@ -61,5 +61,5 @@ if __name__ == "__main__":
     one.freeFMUstate(state)
     *x, held = map(float.fromhex, numbers)
     loop.take(x, [held], int(first))
-    print(json.dumps(loop.steps(int(count))))
+    print(json.dumps([loop.steps(int(count)), one.warnings]))
     loop.close()

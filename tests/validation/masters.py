@@ -22,15 +22,17 @@ class Named:
             instanceName=instance,
         )
         self.references = references(description)
-        self.warnings = []
+        self.warnings, self.told = [], []
 
     def instantiate(self):
-        """Keeps what the FMU logs with a status above fmi2OK."""
+        """Keeps what the FMU logs: warnings and worse, and what it tells with fmi2OK."""
 
         def log(environment, instance, status, category, message):
             if status > 0:
                 self.warnings.append(message.decode())
                 print(message.decode())
+            else:
+                self.told.append(message.decode())
 
         callbacks = fmi2CallbackFunctions()
         callbacks.logger = fmi2CallbackLoggerTYPE(log)

@@ -116,9 +116,9 @@ pub fn begin<S: Scalar>(system: &System, state: &mut State<S>, scratch: &mut [Sc
                     begin_kinetic(system, state, scratch, index, duration, island.has_own);
                 }
                 CouplingMode::Iterative => {
+                    let start = Start::at(motion(system, state, coupling.node), duration);
+                    scratch[index] = Scratch { start, ..declared(system, state, index) };
                     iterative::begin(system, state, index, duration);
-                    let shadow = motion(system, state, coupling.node);
-                    scratch[index] = Scratch { start: Start::at(shadow, duration), ..Scratch::new() };
                 }
                 CouplingMode::Compliant(link) => {
                     let mirror = compliant::begin(system, state, index, link, found, duration);
@@ -273,7 +273,9 @@ pub fn end<S: Scalar>(system: &System, state: &mut State<S>, scratch: &[Scratch<
                         state.parameters.inertia[rotation] = inertia;
                     }
                 }
-                CouplingMode::Iterative => iterative::end(system, state, index, impulse, duration),
+                CouplingMode::Iterative => {
+                    iterative::end(system, state, index, impulse, scratch[index].mass, duration);
+                }
                 CouplingMode::Compliant(link) => {
                     // On trial the mirror of the window itself is kept aside.
                     let (mirror, tried) = match &scratch[index].tried {

@@ -3,11 +3,11 @@
 use super::factor::{Factor, Matrix};
 use super::joint::{Placed, Rows};
 use super::plain::PlainMatrix;
-use super::spring::{Rates, Stiffness, Stretch};
+use super::spring::{Pursuit, Rates, Stiffness, Stretch, rounding};
 use super::{JointPlace, Linkage, Place, Rubbing, Spring, SpringPlace, Ties};
 use crate::engine::contact::pose;
 use crate::engine::geometry::Pose;
-use crate::engine::rotation::{Orientation, cross_matrix};
+use crate::engine::rotation::{Orientation, cross_matrix, mean_of_turning};
 use crate::engine::scalar::Scalar;
 use crate::engine::state::{Parameters, State};
 use nalgebra::{Matrix3, Vector3};
@@ -68,34 +68,79 @@ pub struct Springs<'a, S: Scalar> {
     pub acting: &'a [Configuration<S>],
     /// What they weigh in the system.
     pub stiffening: Stiffening<S>,
-    /// From their first ends to their second ones at the start of the interval, where they act midway through it and are
-    /// to keep their energy; in the order of the linkage's.
-    pub before: Option<&'a [Vector3<S>]>,
+    /// Where they were at its start, where they are to keep their energy.
+    pub before: Option<Before<'a, S>>,
+}
+
+/// Springs at the start of an interval.
+#[derive(Clone, Copy)]
+pub struct Before<'a, S: Scalar> {
+    /// From their first ends to their second ones, in the order of the linkage's.
+    pub apart: &'a [Vector3<S>],
+    /// After which part of the interval they act.
+    pub part: S,
+    /// How nodes go on to its end, where that is known; in the order of the island's.
+    pub courses: Option<&'a [Course<S>]>,
+}
+
+/// How a node goes through an interval.
+#[derive(Clone, Copy, Debug)]
+pub struct Course<S> {
+    /// Where it is at the end.
+    pub end: Pose<S>,
+    /// By how much it turns.
+    pub turn: Vector3<S>,
 }
 
 /// What a spring does over an interval.
-struct Strained<S> {
+#[derive(Clone, Copy, Debug)]
+pub struct Strained<S> {
     /// On the first end; the opposite acts on the second.
-    impulse: Vector3<S>,
+    pub impulse: Vector3<S>,
     /// What it adds to the mass of its first end.
-    stiff: Matrix3<S>,
+    pub stiff: Matrix3<S>,
     /// From the centres of its ends' nodes to the anchors.
-    arms: [Vector3<S>; 2],
+    pub arms: [Vector3<S>; 2],
+}
+
+impl<S: Scalar> Strained<S> {
+    /// Velocity of the second end over the first one, of the velocities by block.
+    pub fn seen(&self, place: &SpringPlace, velocities: &[Vector3<S>]) -> Vector3<S> {
+        let of = |block: Option<usize>| block.map_or(Vector3::zeros(), |block| velocities[block]);
+        let at =
+            |end: usize| of(place.blocks[2 * end]) + of(place.blocks[2 * end + 1]).cross(&self.arms[end]);
+        at(1) - at(0)
+    }
 }
 
 impl<S: Scalar> Springs<'_, S> {
     /// The spring at a place of the linkage; `mobility` is by node of the island.
     #[inline]
-    fn strained(&self, spring: usize, mobility: &[S]) -> Strained<S> {
+    pub fn strained(&self, spring: usize, mobility: &[S]) -> Strained<S> {
         let (index, place) = (self.linkage.springs[spring], &self.linkage.spring_places[spring]);
         let entry = &self.ties.springs[index];
         let parameters = self.parameters;
         let rates = Rates { stiffness: parameters.stiffness[index], damping: parameters.damping[index] };
         let [first, second] = ends_of(entry, place, self.acting);
-        let apart = second.at - first.at;
+        let mut apart = second.at - first.at;
+        let mut arms = [first.arm, second.arm];
+        if let Some(Before { apart: before, part, courses: Some(courses) }) = self.before {
+            // Between where the ends are and will be, with arms by which forces do work along that way.
+            let [one, other] = [0, 1].map(|end| match place.ends[end] {
+                None => entry.ends[end].place.map(S::from),
+                Some(node) => {
+                    arms[end] = mean_of_turning(&arms[end], &courses[node].turn);
+                    let Pose { position, orientation } = &courses[node].end;
+                    position + orientation.to_world(&entry.ends[end].place.map(S::from))
+                }
+            });
+            apart = before[spring] * (S::one() - part) + (other - one) * part;
+        }
         let stretch = match self.before {
             None => Stretch::new(entry.length, rates.stiffness, apart),
-            Some(before) => Stretch::midway(entry.length, rates.stiffness, apart, &before[spring]),
+            Some(before) => {
+                Stretch::between(entry.length, rates.stiffness, apart, &before.apart[spring], before.part)
+            }
         };
         let mut force = stretch.force(S::zero());
         if !rates.damping.is_zero() && apart != Vector3::zeros() {
@@ -107,8 +152,20 @@ impl<S: Scalar> Springs<'_, S> {
         Strained {
             impulse: force * interval,
             stiff: Stiffness::new(&stretch, rates, Rates { stiffness, damping }, mobility).matrix(),
-            arms: [first.arm, second.arm],
+            arms,
         }
+    }
+}
+
+impl<S: Scalar> Springs<'_, S> {
+    /// Velocity of the second end of a spring over the first one, and how much of its impulse may be round-off.
+    pub fn rate(&self, spring: usize) -> (Vector3<S>, f64) {
+        let (index, place) = (self.linkage.springs[spring], &self.linkage.spring_places[spring]);
+        let [first, second] = ends_of(&self.ties.springs[index], place, self.acting);
+        let stiffness = self.parameters.stiffness[index].value();
+        let distances = largest(&first.at) + largest(&second.at);
+        let rounding = rounding(stiffness, self.stiffening.interval.value(), distances);
+        (second.velocity - first.velocity, rounding)
     }
 }
 
@@ -170,6 +227,12 @@ pub struct Scratch<S: Scalar> {
     pub rubbing: Vec<Rubbing<S>>,
     /// From the first ends of springs to the second at the start of the interval.
     pub before: Vec<Vector3<S>>,
+    /// What the springs do over it, and nodes where a solution has them when they act and at its end.
+    pub strained: Vec<Strained<S>>,
+    pub bent: Vec<Configuration<S>>,
+    pub courses: Vec<Course<S>>,
+    /// How far springs were pursued in the last solution without contact.
+    pub pursuit: Pursuit,
     /// What the matrix of `motion` was made of, where there are springs between point masses only.
     pub plain: PlainMatrix<S>,
 }
@@ -263,22 +326,41 @@ impl<S: Scalar> System<S> {
     /// Adds to the right side what springs answer to velocities.
     pub fn answer(&mut self, springs: &Springs<'_, S>, velocities: &[Vector3<S>]) {
         for (spring, place) in springs.linkage.spring_places.iter().enumerate() {
-            let Strained { stiff, arms, .. } = springs.strained(spring, &self.mobility);
-            let at = |end: usize| {
-                let of = |block: Option<usize>| block.map_or(Vector3::zeros(), |block| velocities[block]);
-                of(place.blocks[2 * end]) + of(place.blocks[2 * end + 1]).cross(&arms[end])
-            };
-            self.push(place.blocks, &arms, &(stiff * (at(1) - at(0))));
+            let strained = springs.strained(spring, &self.mobility);
+            self.push(place.blocks, &strained.arms, &(strained.stiff * strained.seen(place, velocities)));
         }
     }
 
     /// Adds the springs; the nodes must be there already.
     pub fn add_springs(&mut self, springs: &Springs<'_, S>) {
         for (spring, place) in springs.linkage.spring_places.iter().enumerate() {
-            let Strained { impulse, stiff, arms } = springs.strained(spring, &self.mobility);
-            self.push(place.blocks, &arms, &impulse);
-            self.stiffen(place, &arms, &stiff);
+            self.add_spring(place, &springs.strained(spring, &self.mobility));
         }
+    }
+
+    /// The same of springs that were found before.
+    pub fn add_strained(&mut self, linkage: &Linkage, strained: &[Strained<S>]) {
+        for (place, strained) in linkage.spring_places.iter().zip(strained) {
+            self.add_spring(place, strained);
+        }
+    }
+
+    #[inline]
+    fn add_spring(&mut self, place: &SpringPlace, strained: &Strained<S>) {
+        self.push(place.blocks, &strained.arms, &strained.impulse);
+        self.stiffen(place, &strained.arms, &strained.stiff);
+    }
+
+    /// Takes the inverse masses of the nodes, by node.
+    pub fn weigh(&mut self, linkage: &Linkage, mobility: &[S]) {
+        for (known, place) in self.mobility.iter_mut().zip(&linkage.places) {
+            *known = mobility[place.node];
+        }
+    }
+
+    /// Inverse masses of the nodes, in the order of the island's.
+    pub fn mobility(&self) -> &[S] {
+        &self.mobility
     }
 
     /// Adds an impulse on the first end of a tie, and its opposite on the second, to the right side.
@@ -457,6 +539,8 @@ impl<S: Scalar> Scratch<S> {
             velocity: Vector3::zeros(),
             angular_velocity: Vector3::zeros(),
         };
+        let unstrained =
+            Strained { impulse: Vector3::zeros(), stiff: Matrix3::zeros(), arms: [Vector3::zeros(); 2] };
         let nodes = linkage.places.len();
         Scratch {
             motion: System::new(linkage),
@@ -477,6 +561,10 @@ impl<S: Scalar> Scratch<S> {
             side_starts: Vec::new(),
             rubbing: Vec::with_capacity(linkage.rubbing.len()),
             before: vec![Vector3::zeros(); linkage.springs.len()],
+            strained: vec![unstrained; linkage.springs.len()],
+            bent: vec![still; nodes],
+            courses: vec![Course { end: still.pose, turn: Vector3::zeros() }; nodes],
+            pursuit: Pursuit::Caught,
             plain: PlainMatrix::new(linkage),
         }
     }

@@ -18,7 +18,7 @@ pub mod plain;
 mod rubbing;
 pub mod spring;
 
-pub use assembly::{Configuration, Scratch, Springs, Stiffening};
+pub use assembly::{Before, Configuration, Scratch, Springs, Stiffening};
 pub use joint::{Joint, JointEnd, JointFriction, JointKind, JointState};
 pub use motor::{Drive, Motor, Profile};
 pub use output::{JointMotion, joint_motion, spring_apart, spring_energy, spring_length, spring_tension};

@@ -5,9 +5,9 @@
 //! direction, a mass or a rate has changed. Of springs along an axis none does. Until then a contact is answered in the
 //! same way, which is kept.
 
-use super::spring::{Rates, Spring, Stiffness, Stretch};
+use super::spring::{Rates, Spring, Stiffness, Stretch, distance, rounding};
 use super::{Linkage, Stiffening, Ties};
-use crate::engine::scalar::Scalar;
+use crate::engine::scalar::{Scalar, largest};
 use crate::engine::state::{NodeState, Parameters};
 use nalgebra::{Matrix3, Vector3};
 
@@ -106,8 +106,32 @@ impl Plain {
     /// From the first end of a spring to the second, with nodes at `at`.
     #[inline]
     fn apart<S: Scalar>(&self, spring: &PlainSpring, at: &[Vector3<S>]) -> Vector3<S> {
+        self.apart_of(spring, |end| at[end])
+    }
+
+    #[inline]
+    fn apart_of<S: Scalar>(&self, spring: &PlainSpring, at: impl Fn(usize) -> Vector3<S>) -> Vector3<S> {
         let [first, second] = spring.ends();
-        at[second] - at[first] + self.offsets[spring.offset as usize].map(S::from)
+        at(second) - at(first) + self.offsets[spring.offset as usize].map(S::from)
+    }
+
+    /// Potential energy with masses at `at`, by place; the origin is behind the last. And how much of all impulses over
+    /// `interval` may be round-off.
+    pub fn energy<S: Scalar>(
+        &self,
+        parameters: &Parameters<S>,
+        interval: S,
+        at: impl Fn(usize) -> Vector3<S>,
+    ) -> (f64, f64) {
+        let (mut energy, mut rounded) = (0.0, 0.0);
+        for spring in &self.springs {
+            let stiffness = parameters.stiffness[spring.index as usize].value();
+            let stretch = distance(&self.apart_of(spring, &at)).value() - spring.length;
+            energy += 0.5 * stiffness * stretch * stretch;
+            let distances = spring.ends().into_iter().fold(0.0, |sum, end| sum + largest(&at(end)));
+            rounded += rounding(stiffness, interval.value(), distances);
+        }
+        (energy, rounded)
     }
 
     /// Power that the dampers take, with nodes at `at` and moving with `velocity`.
@@ -185,6 +209,43 @@ impl<S: Scalar> PlainMatrix<S> {
         velocity: impl Fn(usize) -> Vector3<S>,
         right: &mut [Vector3<S>],
     ) -> bool {
+        let stretch = |spring: &PlainSpring, stiffness: S, apart: Vector3<S>| {
+            Stretch::new(spring.length, stiffness, apart)
+        };
+        self.pull_as(plain, parameters, stiffening, velocity, (right, true), stretch)
+    }
+
+    /// The same after a `part` of an interval with nodes at `before`, where springs are to keep their energy. The matrix is
+    /// left alone unless the `target`, the right side, says that it is to stiffen.
+    #[inline(never)]
+    pub fn pull_between(
+        &mut self,
+        plain: &Plain,
+        parameters: &Parameters<S>,
+        stiffening: &Stiffening<S>,
+        (before, part): (impl Fn(usize) -> Vector3<S>, S),
+        velocity: impl Fn(usize) -> Vector3<S>,
+        target: (&mut [Vector3<S>], bool),
+    ) {
+        let ground = self.at.len() - 1;
+        let stretch = |spring: &PlainSpring, stiffness: S, apart: Vector3<S>| {
+            let before =
+                plain.apart_of(spring, |end| if end == ground { Vector3::zeros() } else { before(end) });
+            Stretch::between(spring.length, stiffness, apart, &before, part)
+        };
+        self.pull_as(plain, parameters, stiffening, velocity, target, stretch);
+    }
+
+    #[inline(always)]
+    fn pull_as(
+        &mut self,
+        plain: &Plain,
+        parameters: &Parameters<S>,
+        stiffening: &Stiffening<S>,
+        velocity: impl Fn(usize) -> Vector3<S>,
+        (right, stiffens): (&mut [Vector3<S>], bool),
+        stretch: impl Fn(&PlainSpring, S, Vector3<S>) -> Stretch<S>,
+    ) -> bool {
         let PlainMatrix { springs, damps, at, .. } = self;
         let ground = at.len() - 1;
         let mut changed = false;
@@ -194,7 +255,7 @@ impl<S: Scalar> PlainMatrix<S> {
             let [first, second] = spring.ends();
             let index = spring.index as usize;
             let rates = Rates { stiffness: parameters.stiffness[index], damping: parameters.damping[index] };
-            let stretch = Stretch::new(spring.length, rates.stiffness, plain.apart(spring, at));
+            let stretch = stretch(spring, rates.stiffness, plain.apart(spring, at));
             let mut resistance = S::zero();
             if !rates.damping.is_zero() {
                 let of = |end: usize| if end == ground { Vector3::zeros() } else { velocity(end) };
@@ -207,6 +268,9 @@ impl<S: Scalar> PlainMatrix<S> {
             }
             if let Some(right) = right.get_mut(second) {
                 *right -= impulse;
+            }
+            if !stiffens {
+                continue;
             }
             let stiffness = Stiffness::new(&stretch, rates, weights, known.mobility);
             // Not written where it is the same: memory is what long chains cost.

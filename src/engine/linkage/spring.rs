@@ -4,6 +4,7 @@
 //!
 //! It stiffens by `k n n^T + k (1 - L/l) (I - n n^T)`; what a compressed spring gives way across is left out, so that
 //! the step stays stable. The force itself is that of where the ends will be, so that what is left out costs no order.
+//! A spring that turns so far within a step that this makes energy is pursued by Newton steps ([`Pursuit`]).
 
 use super::Anchor;
 use crate::engine::scalar::{Scalar, length};
@@ -54,15 +55,16 @@ impl<S: Scalar> Stretch<S> {
         Stretch { apart, distance, direction: apart / distance, tension, round }
     }
 
-    /// The same midway through an interval at whose start the ends were `before` apart and at whose end they will be as
-    /// much further on: with the mean `m` of the lengths at both ends, `F = k (m - L) d / m` does the work `-dV` to
-    /// round-off, whichever way the spring turns. [Gonzalez 1996; Simo and Tarnow 1992]
-    pub fn midway(rest: f64, stiffness: S, apart: Vector3<S>, before: &Vector3<S>) -> Stretch<S> {
+    /// The same after a `part` of an interval at whose start the ends were `before` apart, if they go on as they do: with
+    /// the length `m` between those at both ends, `F = k (m - L) d / m`. Midway it does the work `-dV` to round-off,
+    /// whichever way the spring turns, and later it does more. [Gonzalez 1996; Simo and Tarnow 1992]
+    pub fn between(rest: f64, stiffness: S, apart: Vector3<S>, before: &Vector3<S>, part: S) -> Stretch<S> {
         if rest == 0.0 {
             return Stretch::new(rest, stiffness, apart);
         }
-        let after = apart * S::from(2.0) - before;
-        let mean = (distance(before) + distance(&after)) * S::from(0.5);
+        let left = S::one() - part;
+        let after = (apart - before * left) / part;
+        let mean = distance(before) * left + distance(&after) * part;
         let tension = stiffness * (mean - S::from(rest));
         Stretch { apart, distance: mean, direction: apart / mean, tension, round: None }
     }
@@ -90,6 +92,57 @@ impl<S: Scalar> Stretch<S> {
         }
     }
 }
+
+/// How springs do what a step was solved for, where the solution has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pursuit {
+    /// They do it.
+    Caught,
+    /// They will after another Newton step.
+    Near,
+    /// Newton steps do not come closer: the step is too long.
+    Lost,
+}
+
+/// What springs miss of what a step was solved for, as work over it, and what that is held against.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Miss {
+    /// Work that is missed.
+    pub work: f64,
+    /// Energy there is.
+    pub energy: f64,
+    /// Energy that dampers take.
+    pub damped: f64,
+    /// Work that may be round-off.
+    pub rounding: f64,
+}
+
+impl Miss {
+    /// Judges what is missed, where the last time it was `last`.
+    #[inline]
+    pub fn judge(&self, last: f64) -> Pursuit {
+        /// Part of the energy: what an island may gain in a step. It takes a thousand million steps to double.
+        const NOTHING: f64 = 1e-9;
+        if self.work <= NOTHING * self.energy + self.damped + self.rounding {
+            Pursuit::Caught
+        } else if self.work < 0.5 * last {
+            Pursuit::Near
+        } else {
+            Pursuit::Lost
+        }
+    }
+}
+
+/// Rounding of the impulse of a spring of the given stiffness over an interval, with ends at these distances from the origin.
+#[inline]
+pub fn rounding(stiffness: f64, interval: f64, distances: f64) -> f64 {
+    /// Operations on the way from positions to the impulse.
+    const OPERATIONS: f64 = 8.0;
+    OPERATIONS * f64::EPSILON * stiffness * interval * distances
+}
+
+/// Newton steps at most, each of which halves what is missed at least. Springs that turn by 0.9 rad in a step need four.
+pub const MOST_NEWTON_STEPS: usize = 12;
 
 /// Distance of ends. Where they coincide it has no tangent.
 #[inline]

@@ -196,6 +196,9 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
     #[inline]
     fn advance(&mut self, dt: S) {
         let settings = &self.system.settings;
+        if self.island.linkage.is_some() && settings.scheme == Scheme::MoreauJean && self.is_too_long(dt) {
+            return self.advance_in_halves(dt);
+        }
         match settings.scheme {
             Scheme::Midpoint { sweeps } => midpoint::run(self, sweeps, dt),
             Scheme::MoreauJean if settings.time_of_impact && !self.island.iterates => {
@@ -211,6 +214,23 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
             Scheme::Multistep { .. } | Scheme::Hht { .. } => {
                 unreachable!("these schemes have no continuous contacts")
             }
+        }
+    }
+
+    /// Whether springs turn further in `dt` than can be solved for, and it may be cut.
+    #[inline]
+    fn is_too_long(&mut self, dt: S) -> bool {
+        /// Parts of a substep at most: the cost of a step stays bounded.
+        const MOST_PARTS: f64 = 256.0;
+        dt.value() * MOST_PARTS > self.length && linked::is_lost(self, dt)
+    }
+
+    #[inline(never)]
+    fn advance_in_halves(&mut self, dt: S) {
+        let half = dt * S::from(0.5);
+        for _ in 0..2 {
+            linked::forget(self);
+            self.advance(half);
         }
     }
 

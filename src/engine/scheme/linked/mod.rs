@@ -20,10 +20,12 @@ pub use record::{record, spring_energy_at, wrench};
 
 use super::{IslandStep, Placing, Weights};
 use crate::engine::contact::pose;
+use crate::engine::linkage::assembly::{Course, Strained};
 use crate::engine::linkage::motor::{Demand, Moment};
-use crate::engine::linkage::{Configuration, Linkage, Scratch, Springs, Stiffening};
+use crate::engine::linkage::spring::{MOST_NEWTON_STEPS, Miss, Pursuit};
+use crate::engine::linkage::{Before, Configuration, Linkage, Scratch, Springs, Stiffening};
 use crate::engine::rotation::{angular_momentum, is_uneven, spin};
-use crate::engine::scalar::Scalar;
+use crate::engine::scalar::{Scalar, largest};
 use crate::engine::solver::Solvable;
 use crate::engine::state::State;
 use crate::engine::step::Workspace;
@@ -59,6 +61,22 @@ pub fn begin_evenly<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
     };
     plain::begin_evenly(step, plain);
     true
+}
+
+/// Whether `dt` is too long for how far springs turn in it without contact.
+pub fn is_lost<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) -> bool {
+    let (linkage, index) = linkage_of(step);
+    if linkage.springs.is_empty() {
+        return false;
+    }
+    step.propose_free(dt);
+    step.workspace.linkages[index].pursuit == Pursuit::Lost
+}
+
+/// Forgets what was proposed.
+pub fn forget<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let (_, index) = linkage_of(step);
+    step.workspace.linkages[index].free_over = None;
 }
 
 /// Finds how nodes would accelerate over `dt` without contact.
@@ -100,19 +118,51 @@ pub fn propose<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
 fn solve_free<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let (linkage, index) = linkage_of(step);
     predict(step, dt);
+    strain(step, linkage, index, dt);
+    let mut left = solve_strained(step, linkage, index, dt);
+    let mut pursuit = Pursuit::Caught;
+    if dt.value() > 0.0 && !linkage.springs.is_empty() {
+        newton::see_springs(step, linkage, index);
+        let mut missed = f64::INFINITY;
+        for _ in 0..MOST_NEWTON_STEPS {
+            pursuit = bend(step, linkage, index, dt, &mut missed);
+            if pursuit != Pursuit::Near {
+                break;
+            }
+            left = solve_strained(step, linkage, index, dt);
+        }
+    }
+    step.workspace.linkages[index].pursuit = pursuit;
+    step.state.step.residual = step.state.step.residual.max(left);
+    keep_free(&mut step.workspace.linkages[index], dt);
+}
+
+/// Finds what springs do with nodes as in `acting`.
+fn strain<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize, dt: S) {
     let stiffening = stiffening(&step.weights(dt), dt);
+    let Workspace { linkages, mobility, .. } = &mut *step.workspace;
+    let Scratch { motion, acting, strained, .. } = &mut linkages[index];
+    motion.weigh(linkage, mobility);
+    let (ties, parameters) = (&step.system.ties, &step.state.parameters);
+    let springs = Springs { linkage, ties, parameters, acting, stiffening, before: None };
+    for (spring, strained) in strained.iter_mut().enumerate() {
+        *strained = springs.strained(spring, motion.mobility());
+    }
+}
+
+/// Solves for what nodes do with springs as found, and joints where nodes are in `acting`. Returns what is left.
+fn solve_strained<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize, dt: S) -> f64 {
     let Workspace { linkages, mobility, turns, .. } = &mut *step.workspace;
     let parameters = &step.state.parameters;
     let scratch = &mut linkages[index];
-    let (motion, acting) = (&mut scratch.motion, &scratch.acting);
-    let springs = Springs { linkage, ties: &step.system.ties, parameters, acting, stiffening, before: None };
+    let motion = &mut scratch.motion;
     motion.clear();
     for (local, place) in linkage.places.iter().enumerate() {
         let turning = step.system.nodes[place.node].rotation;
         let turning = turning.map(|rotation| (&turns[rotation].acting, &parameters.inertia[rotation]));
         motion.set_body(local, place, mobility[place.node], turning);
     }
-    motion.add_springs(&springs);
+    motion.add_strained(linkage, &scratch.strained);
     scratch.loads.copy_from_slice(&scratch.motion.right);
     scratch.gyration.fill(Vector3::zeros());
     let moment = moment(step, dt);
@@ -129,8 +179,76 @@ fn solve_free<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
         }
         left = solve_for_ends(step, linkage, index);
     }
-    step.state.step.residual = step.state.step.residual.max(left);
-    keep_free(&mut step.workspace.linkages[index], dt);
+    left
+}
+
+/// Looks whether springs do what was solved for where the solution has them, when `last` so much was missed. If a Newton
+/// step is to be made, lets them act there.
+fn bend<S: Solvable>(
+    step: &mut IslandStep<'_, S>,
+    linkage: &Linkage,
+    index: usize,
+    dt: S,
+    last: &mut f64,
+) -> Pursuit {
+    let weights = step.weights(dt);
+    let mut miss = Miss { energy: place_bent(step, linkage, index, dt), ..Miss::default() };
+    let Scratch { motion, bent, courses, before, strained, .. } = &mut step.workspace.linkages[index];
+    let (ties, parameters) = (&step.system.ties, &step.state.parameters);
+    let start = Some(Before { apart: before, part: weights.acting, courses: Some(courses) });
+    let stiffening = stiffening(&weights, dt);
+    let springs = Springs { linkage, ties, parameters, acting: bent, stiffening, before: start };
+    for (spring, strained) in strained.iter_mut().enumerate() {
+        let place = &linkage.spring_places[spring];
+        let solved = strained.impulse + strained.stiff * strained.seen(place, &motion.solution);
+        let found = springs.strained(spring, motion.mobility());
+        let (rate, rounding) = springs.rate(spring);
+        miss.work += (found.impulse - solved).dot(&rate).value().abs();
+        miss.rounding += rounding * largest(&rate);
+        let entry = linkage.springs[spring];
+        miss.energy += ties.springs[entry].energy(parameters.stiffness[entry], &before[spring]).value();
+        let answered = found.stiff * found.seen(place, &motion.solution);
+        *strained = Strained { impulse: found.impulse - answered, ..found };
+    }
+    miss.damped = (linkage.damping_power(ties, parameters, bent) * dt).value();
+    let pursuit = miss.judge(*last);
+    if pursuit == Pursuit::Near {
+        *last = miss.work;
+        predict(step, dt);
+        let Scratch { acting, bent, .. } = &mut step.workspace.linkages[index];
+        acting.copy_from_slice(bent);
+    }
+    pursuit
+}
+
+/// Places nodes where the solution has them when springs act, and at the end. Returns their kinetic energy there.
+fn place_bent<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize, dt: S) -> f64 {
+    let theta = S::from(step.system.settings.theta);
+    let mut kinetic = 0.0;
+    let Workspace { linkages, velocity, turns, .. } = &mut *step.workspace;
+    let Scratch { motion, bent, courses, .. } = &mut linkages[index];
+    for ((bent, course), place) in bent.iter_mut().zip(courses).zip(&linkage.places) {
+        let start = pose(step.system, step.state, place.node);
+        let before = step.state.nodes[place.node].velocity;
+        let mean = before + (velocity[place.node] + motion.solution[place.linear] - before) * theta;
+        *bent = Configuration { pose: start, velocity: mean, angular_velocity: Vector3::zeros() };
+        bent.pose.position += mean * (theta * dt);
+        *course = Course { end: start, turn: Vector3::zeros() };
+        course.end.position += mean * dt;
+        let mass = step.state.parameters.mass[place.node].value();
+        if mass.is_finite() {
+            kinetic += 0.5 * mass * mean.dot(&mean).value();
+        }
+        if let (Some(block), Some(rotation)) = (place.angular, step.system.nodes[place.node].rotation) {
+            let before = step.state.rotations[rotation].angular_velocity;
+            let (turn, change) = (&turns[rotation], motion.solution[block]);
+            course.turn = (turn.mean + change * theta) * dt;
+            course.end.orientation = start.orientation.turned(&course.turn);
+            bent.pose.orientation = start.orientation.turned(&(course.turn * theta));
+            bent.angular_velocity = before + (turn.end + change - before) * theta;
+        }
+    }
+    kinetic
 }
 
 /// Keeps the solution over `dt` as that without contact.

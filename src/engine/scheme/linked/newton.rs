@@ -3,7 +3,7 @@
 use super::super::{IslandStep, Weights, end_point};
 use super::placement::fill_placement;
 use super::{SWEEPS, demand, linkage_of, moment, see_ends, stiffening, write_joints};
-use crate::engine::linkage::{Configuration, Linkage, Scratch, Springs, Stiffening, spring_apart};
+use crate::engine::linkage::{Before, Configuration, Linkage, Scratch, Springs, Stiffening, spring_apart};
 use crate::engine::scalar::largest;
 use crate::engine::solver::Solvable;
 use crate::engine::step::Workspace;
@@ -147,14 +147,14 @@ pub fn move_midway<S: Solvable>(
     missing: impl Fn(&IslandStep<'_, S>, usize) -> (Vector3<S>, Vector3<S>),
 ) {
     let (linkage, index) = linkage_of(step);
-    let stiffening = stiffening(&step.weights(dt), dt);
+    let weights = step.weights(dt);
+    let stiffening = stiffening(&weights, dt);
     set_bodies(step, linkage, index);
+    see_springs(step, linkage, index);
     let Scratch { motion, acting, before, .. } = &mut step.workspace.linkages[index];
-    for (before, &spring) in before.iter_mut().zip(&linkage.springs) {
-        *before = spring_apart(step.system, step.state, spring);
-    }
     let (ties, parameters) = (&step.system.ties, &step.state.parameters);
-    motion.add_springs(&Springs { linkage, ties, parameters, acting, stiffening, before: Some(before) });
+    let before = Some(Before { apart: before, part: weights.acting, courses: None });
+    motion.add_springs(&Springs { linkage, ties, parameters, acting, stiffening, before });
     let moment = moment(step, dt);
     write_joints(step, linkage, index, &moment);
     see_ends(step, linkage, index);
@@ -174,6 +174,14 @@ pub fn move_midway<S: Solvable>(
     let left = motion.solve(linkage);
     free.copy_from_slice(&motion.solution);
     step.state.step.residual = step.state.step.residual.max(left);
+}
+
+/// Keeps how springs are at present.
+pub fn see_springs<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
+    let before = &mut step.workspace.linkages[index].before;
+    for (before, &spring) in before.iter_mut().zip(&linkage.springs) {
+        *before = spring_apart(step.system, step.state, spring);
+    }
 }
 
 /// Writes the inertia of the nodes as in `acting`.

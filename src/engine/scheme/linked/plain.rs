@@ -3,8 +3,11 @@
 
 use super::super::IslandStep;
 use super::stiffening;
-use crate::engine::linkage::plain::{Plain, acting_velocity};
+use crate::engine::linkage::assembly::System as LinearSystem;
+use crate::engine::linkage::plain::{Plain, PlainMatrix, acting_velocity};
+use crate::engine::linkage::spring::{MOST_NEWTON_STEPS, Miss, Pursuit};
 use crate::engine::linkage::{Linkage, Scratch};
+use crate::engine::scalar::largest;
 use crate::engine::solver::Solvable;
 use crate::engine::step::Workspace;
 use crate::engine::system::Scheme;
@@ -59,7 +62,7 @@ pub fn propose<S: Solvable>(
     let stiffening = stiffening(&step.weights(dt), dt);
     let theta = S::from(step.system.settings.theta);
     let Workspace { linkages, velocity, acceleration, mobility, .. } = &mut *step.workspace;
-    let Scratch { motion, plain: matrix, applied, free_over, .. } = &mut linkages[index];
+    let Scratch { motion, plain: matrix, applied, .. } = &mut linkages[index];
     let (nodes, parameters) = (&step.state.nodes, &step.state.parameters);
     for &local in &plain.touching {
         acceleration[step.island.nodes[local]] = applied[local];
@@ -81,15 +84,70 @@ pub fn propose<S: Solvable>(
     };
     let turned = matrix.pull(plain, parameters, &stiffening, acting, &mut motion.solution);
     if weighed || turned {
-        motion.write_plain(linkage, matrix);
-        matrix.answer.to = None;
+        write(motion, matrix, linkage);
     }
     motion.solve_for_each(linkage, |block, change| velocity[island[block]] += change);
+    let pursuit = if turned { pursue(step, (linkage, plain, index), dt) } else { Pursuit::Caught };
+    let Workspace { linkages, velocity, acceleration, .. } = &mut *step.workspace;
     for &local in &plain.touching {
-        let node = island[local];
-        acceleration[node] = (velocity[node] - nodes[node].velocity) / dt;
+        let node = step.island.nodes[local];
+        acceleration[node] = (velocity[node] - step.state.nodes[node].velocity) / dt;
     }
-    *free_over = Some(dt);
+    (linkages[index].free_over, linkages[index].pursuit) = (Some(dt), pursuit);
+}
+
+fn write<S: Solvable>(motion: &mut LinearSystem<S>, matrix: &mut PlainMatrix<S>, linkage: &Linkage) {
+    motion.write_plain(linkage, matrix);
+    matrix.answer.to = None;
+}
+
+/// Newton steps until springs do what was solved for where they then are.
+#[inline(never)]
+fn pursue<S: Solvable>(
+    step: &mut IslandStep<'_, S>,
+    (linkage, plain, index): (&Linkage, &Plain, usize),
+    dt: S,
+) -> Pursuit {
+    let stiffening = stiffening(&step.weights(dt), dt);
+    let theta = S::from(step.system.settings.theta);
+    let Workspace { linkages, velocity, acceleration, .. } = &mut *step.workspace;
+    let Scratch { motion, plain: matrix, .. } = &mut linkages[index];
+    let (nodes, parameters, island) = (&step.state.nodes, &step.state.parameters, &step.island.nodes);
+    let before = |local: usize| island.get(local).map_or_else(Vector3::zeros, |&node| nodes[node].position);
+    let (stored, rounded) = plain.energy(parameters, dt, before);
+    let mut last = f64::INFINITY;
+    for _ in 0..MOST_NEWTON_STEPS {
+        let mut miss = Miss { energy: stored, ..Miss::default() };
+        let mut speed = 0.0_f64;
+        let mean = |node: usize| acting_velocity(&nodes[node], &velocity[node], theta);
+        for (local, &node) in island.iter().enumerate() {
+            let (mass, mean) = (parameters.mass[node], mean(node));
+            let free = nodes[node].velocity + matrix.even.unwrap_or_else(|| acceleration[node]) * dt;
+            matrix.at[local] = nodes[node].position + mean * (theta * dt);
+            motion.solution[local] = (free - velocity[node]) * mass;
+            miss.energy += 0.5 * mass.value() * mean.dot(&mean).value();
+            speed = speed.max(largest(&mean));
+        }
+        miss.rounding = rounded * speed;
+        let acting = |local: usize| mean(island[local]);
+        let start = (before, theta);
+        let missing = (&mut motion.solution[..], false);
+        matrix.pull_between(plain, parameters, &stiffening, start, acting, missing);
+        for (missing, &node) in motion.solution.iter().zip(island) {
+            miss.work += missing.dot(&mean(node)).value().abs();
+        }
+        if matrix.damps {
+            miss.damped = (plain.damping_power(parameters, &matrix.at, acting) * dt).value();
+        }
+        match miss.judge(last) {
+            Pursuit::Near => last = miss.work,
+            decided => return decided,
+        }
+        matrix.pull_between(plain, parameters, &stiffening, start, acting, (&mut [], true));
+        write(motion, matrix, linkage);
+        motion.solve_for_each(linkage, |block, change| velocity[island[block]] += change);
+    }
+    Pursuit::Lost
 }
 
 /// An impact: velocities are what they are.
