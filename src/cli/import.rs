@@ -2,8 +2,8 @@
 
 use super::message;
 use super::new::{model_name, model_path, write_new};
+use crate::urdf::{self, Floor, Options};
 use anyhow::bail;
-use contact_fmu::urdf::{self, Floor, Options};
 use std::io::Write;
 use std::path::PathBuf;
 

@@ -335,12 +335,7 @@ fn path_acceleration<S: Solvable>(step: &IslandStep<'_, S>, node: usize, dt: S) 
 }
 
 /// The proposed path of a node, as a contact of the given sides sees it.
-pub(super) fn flight<S: Solvable>(
-    step: &IslandStep<'_, S>,
-    node: usize,
-    sides: Sides,
-    dt: S,
-) -> Flight<S> {
+pub(super) fn flight<S: Solvable>(step: &IslandStep<'_, S>, node: usize, sides: Sides, dt: S) -> Flight<S> {
     let is_round = step.system.nodes[node].shape.is_round() && step.system.stop(sides).is_none();
     let turning = match step.system.nodes[node].rotation {
         _ if is_round => Turning::None,
