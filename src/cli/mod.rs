@@ -20,7 +20,7 @@ use contact_fmu::output_folder::FolderError;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// Packages a nonsmooth contact engine as an FMI 2.0 FMU for co-simulation and model exchange.
+/// Packages a nonsmooth contact engine as an FMI 2.0 or 3.0 FMU for co-simulation and model exchange.
 #[derive(Parser)]
 #[command(name = "contact-fmu", version, propagate_version = true)]
 struct CommandLine {

@@ -5,6 +5,7 @@ use super::terminal_plot;
 use super::{message, printable_lines};
 use anyhow::{Context, bail};
 use contact_fmu::description::{ModelDescription, Value, VariableType};
+use contact_fmu::fmi_version::FmiVersion;
 use contact_fmu::master::csv::{self, Table};
 use contact_fmu::master::extract::{ExtractedFmu, FmuFile, THIS_PLATFORM};
 use contact_fmu::master::library::LogMessage;
@@ -23,7 +24,7 @@ use tempfile::NamedTempFile;
 
 /// Run an FMU, or the FMU of a model file, and write its outputs as CSV, as a report, or draw them.
 ///
-/// Runs FMI 2.0 co-simulation FMUs of any tool. The table has a column `time` and one for each output.
+/// Runs FMI 2.0 and 3.0 co-simulation FMUs of any tool. The table has a column `time` and one for each output.
 /// When the FMU fails, what came until then is written and the exit code is 1.
 #[derive(clap::Args)]
 #[command(
@@ -297,7 +298,7 @@ fn open(path: &Path) -> anyhow::Result<ExtractedFmu> {
         return Ok(FmuFile::open(path)?.extract()?);
     }
     let source = file::read(path)?;
-    let bytes = package::build(&source, &[THIS_PLATFORM.to_owned()])?;
+    let bytes = package::build(&source, FmiVersion::Two, &[THIS_PLATFORM.to_owned()])?;
     let mut fmu = NamedTempFile::with_suffix(".fmu").context("cannot make a temporary file")?;
     fmu.write_all(&bytes).context("cannot write the temporary FMU")?;
     Ok(FmuFile::open(fmu.path())?.extract()?)

@@ -6,6 +6,7 @@ pub mod entries;
 pub mod guid;
 pub mod runtime;
 
+use crate::fmi_version::FmiVersion;
 use crate::model::file::SourceModel;
 use thiserror::Error;
 
@@ -27,7 +28,11 @@ pub enum PackageError {
 
 /// The FMU of a model with libraries for `platforms`, or for all that are embedded when none is named.
 /// The same model gives the same bytes.
-pub fn build(source: &SourceModel, platforms: &[String]) -> Result<Vec<u8>, PackageError> {
+pub fn build(
+    source: &SourceModel,
+    version: FmiVersion,
+    platforms: &[String],
+) -> Result<Vec<u8>, PackageError> {
     let runtimes = runtime::select(platforms)?;
-    Ok(archive::write(&entries::entries(source, &runtimes))?)
+    Ok(archive::write(&entries::entries(source, version, &runtimes))?)
 }
