@@ -1,6 +1,6 @@
 //! With the feature `cli`: provides the libraries that the builder packs into FMUs, and the list of example models.
 //!
-//! Builds `fmu-template` for the target by a nested cargo, or takes the libraries of the folder that
+//! Builds the libraries of `fmu-template` for FMI 2.0 and 3.0 for the target by a nested cargo, or takes the libraries of the folder that
 //! `FMU_RUNTIME_DIR` names (`linux64/`, `win64/`, ...), and writes `$OUT_DIR/runtimes.rs`, which embeds them. `$OUT_DIR/examples.rs` embeds
 //! `models/*/model.toml` and the shapes beside them.
 //! Without the feature there is nothing to do: that is the nested build itself.
@@ -8,7 +8,7 @@
 #[path = "build/platforms.rs"]
 mod platforms;
 
-use platforms::Platform;
+use platforms::{Libraries, Platform, VERSIONS};
 use std::env;
 use std::error::Error;
 use std::fmt::Write;
@@ -17,23 +17,27 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What the library inside the FMU is made of.
-const RUNTIME_SOURCES: [&str; 12] = [
+const RUNTIME_SOURCES: [&str; 15] = [
     "build",
     "build.rs",
     "Cargo.toml",
     "Cargo.lock",
     "fmu-template/Cargo.toml",
+    "fmu-template/fmi2",
+    "fmu-template/fmi3",
     "fmu-template/src",
     "src/lib.rs",
     "src/engine",
+    "src/fmi_version.rs",
     "src/log_categories.rs",
     "src/model",
     "src/saved_state.rs",
     "src/variables",
 ];
 
-/// Name of the library of `fmu-template`.
-const LIBRARY: &str = "contact_fmu_runtime";
+/// How the names of the packages and of their libraries begin; they end in the version.
+const PACKAGE: &str = "fmu-";
+const LIBRARY: &str = "contact_fmu_";
 
 fn main() {
     if let Err(error) = run() {
@@ -55,7 +59,7 @@ fn run() -> Result<(), Box<dyn Error>> {
             platforms::libraries_in(Path::new(&folder))
                 .map_err(|error| format!("FMU_RUNTIME_DIR: {error}"))?
         }
-        None => vec![build_library(&out)?],
+        None => vec![build_libraries(&out)?],
     };
     embed(&libraries, &out)?;
     embed_examples(&out)
@@ -65,8 +69,9 @@ fn path_variable(name: &str) -> Result<PathBuf, Box<dyn Error>> {
     env::var_os(name).map(PathBuf::from).ok_or_else(|| format!("{name} is not set: run through cargo").into())
 }
 
-/// Builds `fmu-template` for the target of this build.
-fn build_library(out: &Path) -> Result<(&'static Platform, PathBuf), Box<dyn Error>> {
+/// Builds the libraries for the target of this build. What they have in common is compiled once, and link-time optimisation
+/// of one runs beside that of the other.
+fn build_libraries(out: &Path) -> Result<Libraries, Box<dyn Error>> {
     for source in RUNTIME_SOURCES {
         println!("cargo::rerun-if-changed={source}");
     }
@@ -83,10 +88,12 @@ fn build_library(out: &Path) -> Result<(&'static Platform, PathBuf), Box<dyn Err
         .find(|folder| folder.join("CACHEDIR.TAG").exists())
         .map_or_else(|| out.join("fmu"), |folder| folder.join("fmu"));
     let mut cargo = Command::new(path_variable("CARGO")?);
-    // An rlib beside the cdylib would switch link-time optimisation off, hence `--crate-type`.
+    cargo.args(["build", "--locked", "--quiet", "--profile", "fmu"]);
+    for version in VERSIONS {
+        cargo.args(["--package", &format!("{PACKAGE}{version}")]);
+    }
     cargo
-        .args(["rustc", "--locked", "--quiet", "--profile", "fmu", "--lib", "--crate-type", "cdylib"])
-        .args(["--package", "fmu-template", "--target", &target, "--target-dir"])
+        .args(["--target", &target, "--target-dir"])
         .arg(&target_dir)
         .current_dir(&root)
         // Standard output is what cargo reads instructions from.
@@ -100,13 +107,14 @@ fn build_library(out: &Path) -> Result<(&'static Platform, PathBuf), Box<dyn Err
     let status = cargo.status().map_err(|error| format!("cargo cannot be started: {error}"))?;
     if !status.success() {
         return Err(format!(
-            "the library packed into FMUs (package fmu-template) did not build for {target}; its messages are above"
+            "the libraries packed into FMUs (fmu-template) did not build for {target}; the messages are above"
         )
         .into());
     }
     let prefix = if platform.extension == "dll" { "" } else { "lib" };
-    let file = format!("{prefix}{LIBRARY}.{}", platform.extension);
-    Ok((platform, target_dir.join(target).join("fmu").join(file)))
+    let folder = target_dir.join(target).join("fmu");
+    let library = |version| folder.join(format!("{prefix}{LIBRARY}{version}.{}", platform.extension));
+    Ok((platform, VERSIONS.map(library)))
 }
 
 /// Variables of the outer build that would make the library depend on how the builder is built.
@@ -145,16 +153,18 @@ fn remapped_paths(root: &Path, target_dir: &Path) -> Result<Vec<String>, Box<dyn
 }
 
 /// Copies the libraries to `out` and writes the source file that embeds them.
-fn embed(libraries: &[(&'static Platform, PathBuf)], out: &Path) -> Result<(), Box<dyn Error>> {
+fn embed(libraries: &[Libraries], out: &Path) -> Result<(), Box<dyn Error>> {
     let mut source = String::from("pub(super) static RUNTIMES: &[Runtime] = &[\n");
-    for (platform, library) in libraries {
-        let Platform { name, extension } = platform;
-        fs::copy(library, out.join(format!("{name}.{extension}")))
-            .map_err(|error| format!("{}: {error}", library.display()))?;
+    for (Platform { name, extension }, libraries) in libraries {
+        let mut embedded = String::new();
+        for (library, version) in libraries.iter().zip(VERSIONS) {
+            let file = format!("{name}-{version}.{extension}");
+            fs::copy(library, out.join(&file)).map_err(|error| format!("{}: {error}", library.display()))?;
+            write!(embedded, "include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\")), ")?;
+        }
         writeln!(
             source,
-            "    Runtime {{ platform: {name:?}, extension: {extension:?}, \
-             library: include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{name}.{extension}\")) }},"
+            "    Runtime {{ platform: {name:?}, extension: {extension:?}, libraries: [{embedded}] }},"
         )?;
     }
     source.push_str("];\n");

@@ -1,4 +1,4 @@
-//! The platforms of FMI 2.0, and ready libraries for them in a folder.
+//! The platforms that libraries are made for, by their names in FMI 2.0, and ready libraries for them in a folder.
 
 use std::error::Error;
 use std::fs;
@@ -59,8 +59,14 @@ pub fn of_library(library: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The one library in each folder named as a platform below `folder`, in the order of [`PLATFORMS`].
-pub fn libraries_in(folder: &Path) -> Result<Vec<(&'static Platform, PathBuf)>, Box<dyn Error>> {
+/// The libraries of FMI 2.0 and 3.0 for a platform.
+pub type Libraries = (&'static Platform, [PathBuf; 2]);
+
+/// How the names of the libraries of FMI 2.0 and 3.0 end, without extension.
+pub const VERSIONS: [&str; 2] = ["fmi2", "fmi3"];
+
+/// The libraries in each folder named as a platform below `folder`, in the order of [`PLATFORMS`].
+pub fn libraries_in(folder: &Path) -> Result<Vec<Libraries>, Box<dyn Error>> {
     let names = || PLATFORMS.map(|platform| platform.name).join(", ");
     let entries = fs::read_dir(folder).map_err(|error| {
         format!("{}: {error}; `scripts/all-platforms` makes such a folder", folder.display())
@@ -73,25 +79,37 @@ pub fn libraries_in(folder: &Path) -> Result<Vec<(&'static Platform, PathBuf)>, 
         let place = place.filter(|_| path.is_dir()).ok_or_else(|| {
             format!("{} is not a folder for a platform, which are {}", path.display(), names())
         })?;
-        libraries.push((place, library_in(&path, &PLATFORMS[place])?));
+        libraries.push((place, both_in(&path, &PLATFORMS[place])?));
     }
     if libraries.is_empty() {
         return Err(format!("{} has none of the folders {}", folder.display(), names()).into());
     }
     libraries.sort();
-    Ok(libraries.into_iter().map(|(place, library)| (&PLATFORMS[place], library)).collect())
+    Ok(libraries.into_iter().map(|(place, libraries)| (&PLATFORMS[place], libraries)).collect())
 }
 
-fn library_in(folder: &Path, platform: &Platform) -> Result<PathBuf, Box<dyn Error>> {
-    let files = fs::read_dir(folder)?.map(|file| Ok(file?.path())).collect::<std::io::Result<Vec<_>>>()?;
-    let library = match <[PathBuf; 1]>::try_from(files) {
-        Ok([file]) if file.extension().is_some_and(|extension| extension == platform.extension) => file,
-        Ok([file]) => return Err(format!("{} is not named *.{}", file.display(), platform.extension).into()),
-        Err(files) => {
-            let count = files.len();
-            return Err(format!("{} holds {count} files, expected one library", folder.display()).into());
+fn both_in(folder: &Path, platform: &Platform) -> Result<[PathBuf; 2], Box<dyn Error>> {
+    let count = fs::read_dir(folder)?.count();
+    if count != VERSIONS.len() {
+        let names = VERSIONS.map(|version| format!("*{version}.{}", platform.extension)).join(" and ");
+        return Err(
+            format!("{} holds {count} files, expected two libraries, {names}", folder.display()).into()
+        );
+    }
+    let [two, three] = VERSIONS.map(|version| library_in(folder, platform, version));
+    Ok([two?, three?])
+}
+
+fn library_in(folder: &Path, platform: &Platform, version: &str) -> Result<PathBuf, Box<dyn Error>> {
+    let end = format!("{version}.{}", platform.extension);
+    let mut library = None;
+    for file in fs::read_dir(folder)? {
+        let path = file?.path();
+        if path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.ends_with(&end)) {
+            library = Some(path);
         }
-    };
+    }
+    let library = library.ok_or_else(|| format!("{} has no library named *{end}", folder.display()))?;
     match of_library(&fs::read(&library)?) {
         Some(found) if found == platform.name => Ok(library),
         Some(found) => Err(format!("{} is a library for {found}", library.display()).into()),

@@ -1,4 +1,4 @@
-//! contact-fmu packages a nonsmooth contact engine as an FMI 2.0 FMU for co-simulation and model exchange.
+//! contact-fmu packages a nonsmooth contact engine as an FMI 2.0 or 3.0 FMU for co-simulation and model exchange.
 //!
 //! Two flows: `model.toml -> Model -> variable table -> modelDescription.xml + library -> .fmu`
 //! ([`model`], [`variables`], `description`, `package`) and `doStep -> substeps -> contact problem -> outputs`
@@ -11,6 +11,7 @@ pub mod description;
 pub mod engine;
 #[cfg(feature = "cli")]
 pub mod examples;
+pub mod fmi_version;
 pub mod log_categories;
 #[cfg(feature = "cli")]
 pub mod master;

@@ -372,8 +372,8 @@ fn files_that_are_no_fmus_are_refused() {
     let exchange =
         OTHER_TOOL_DESCRIPTION.replace("<CoSimulation", "<Other").replace("</CoSimulation", "</Other");
     write("exchange.fmu", &archive(&[("modelDescription.xml", exchange.as_bytes())]));
-    let version_3 = OTHER_TOOL_DESCRIPTION.replace("fmiVersion=\"2.0\"", "fmiVersion=\"3.0\"");
-    write("version_3.fmu", &archive(&[("modelDescription.xml", version_3.as_bytes())]));
+    let version_1 = OTHER_TOOL_DESCRIPTION.replace("fmiVersion=\"2.0\"", "fmiVersion=\"1.0\"");
+    write("version_1.fmu", &archive(&[("modelDescription.xml", version_1.as_bytes())]));
     let wrong_guid = OTHER_TOOL_DESCRIPTION.replace("lag &amp; more", "other");
     write(
         "wrong_guid.fmu",
@@ -384,8 +384,8 @@ fn files_that_are_no_fmus_are_refused() {
         ("empty.fmu", "error: empty.fmu is not an FMU: it is not a ZIP archive: "),
         ("no_description.fmu", "error: no_description.fmu is not an FMU: it has no modelDescription.xml\n"),
         (
-            "version_3.fmu",
-            "error: version_3.fmu: modelDescription.xml, line 3: FMI version 3.0 is not supported, only 2.0\n",
+            "version_1.fmu",
+            "error: version_1.fmu: modelDescription.xml, line 3: FMI version 1.0 is not supported, only 2.0 and 3.0\n",
         ),
         (
             "up.fmu",

@@ -4,6 +4,7 @@
 
 use crate::support::{contact_fmu, fail, model, model_path, root, stderr, succeed};
 use contact_fmu::examples;
+use contact_fmu::fmi_version::FmiVersion;
 use contact_fmu::model::packed;
 use contact_fmu::package::{self, PackageError, guid, runtime};
 use contact_fmu::variables::{Causality, Variable};
@@ -15,7 +16,11 @@ use tempfile::TempDir;
 use zip::{CompressionMethod, ZipArchive};
 
 fn fmu(name: &str) -> Vec<u8> {
-    package::build(&model(name), &[]).expect("an FMU")
+    package::build(&model(name), FmiVersion::Two, &[]).expect("an FMU")
+}
+
+fn fmu3(name: &str) -> Vec<u8> {
+    package::build(&model(name), FmiVersion::Three, &[]).expect("an FMU")
 }
 
 fn contents(fmu: &[u8], name: &str) -> Vec<u8> {
@@ -34,6 +39,7 @@ fn contains(bytes: &[u8], part: &Path) -> bool {
 fn the_same_model_gives_the_same_bytes() {
     for name in examples::names() {
         assert_eq!(fmu(name), fmu(name), "{name}");
+        assert_eq!(fmu3(name), fmu3(name), "{name}");
     }
     let (one, two) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     for folder in [&one, &two] {
@@ -49,7 +55,9 @@ fn entries_come_in_their_order_with_fixed_dates_and_modes() {
     let fmu = fmu("tilted_plane");
     let mut archive = ZipArchive::new(Cursor::new(&fmu)).unwrap();
     let names: Vec<String> = archive.file_names().map(|name| name.unwrap().into_owned()).collect();
-    let mut expected = vec!["modelDescription.xml".to_owned(), "model.png".to_owned()];
+    let mut expected = ["modelDescription.xml", "model.png", "terminalsAndIcons/terminalsAndIcons.xml"]
+        .map(str::to_owned)
+        .to_vec();
     for platform in runtime::platforms() {
         let extension = match platform {
             "win64" | "win32" => "dll",
@@ -111,15 +119,19 @@ fn the_library_holds_no_path_of_this_machine() {
         .map(PathBuf::from)
         .unwrap_or_else(|| std::env::home_dir().expect("a home folder").join(".cargo"));
     for runtime in runtime::select(&[]).unwrap() {
-        assert!(!contains(runtime.library, root()), "{}: project folder", runtime.platform);
-        assert!(!contains(runtime.library, &cargo_home), "{}: cargo's home", runtime.platform);
+        for library in [FmiVersion::Two, FmiVersion::Three].map(|version| runtime.library(version)) {
+            assert!(!contains(library, root()), "{}: project folder", runtime.platform);
+            assert!(!contains(library, &cargo_home), "{}: cargo's home", runtime.platform);
+        }
     }
 }
 
 #[test]
 fn an_fmu_is_small() {
     for name in examples::names() {
-        assert!(fmu(name).len() < 2_000_000 * runtime::platforms().len(), "{name}");
+        let size = fmu(name).len();
+        assert!(size < 2_000_000 * runtime::platforms().len(), "{name}");
+        assert!(3 * fmu3(name).len() < 4 * size, "{name}: FMI 3.0 takes less than a third more");
     }
 }
 
@@ -150,7 +162,7 @@ fn the_guid_follows_the_content() {
 #[test]
 fn a_platform_that_is_not_there_is_refused_with_those_that_are() {
     let asked = ["amiga".to_owned()];
-    let error = package::build(&model("bouncing_ball"), &asked).unwrap_err();
+    let error = package::build(&model("bouncing_ball"), FmiVersion::Two, &asked).unwrap_err();
     let PackageError::UnknownPlatform { available, .. } = &error else { panic!("{error}") };
     assert_eq!(available, &runtime::platforms());
     let folder = TempDir::new().unwrap();
@@ -166,7 +178,7 @@ fn a_platform_that_is_not_there_is_refused_with_those_that_are() {
 #[test]
 fn only_the_platforms_asked_for_are_packed() {
     let platform = runtime::platforms()[0];
-    let fmu = package::build(&model("bouncing_ball"), &[platform.to_owned()]).unwrap();
+    let fmu = package::build(&model("bouncing_ball"), FmiVersion::Two, &[platform.to_owned()]).unwrap();
     let archive = ZipArchive::new(Cursor::new(fmu)).unwrap();
     let names: Vec<_> = archive.file_names().map(|name| name.unwrap().into_owned()).collect();
     let libraries: Vec<_> = names.iter().filter(|name| name.starts_with("binaries/")).collect();
@@ -178,9 +190,11 @@ fn only_the_platforms_asked_for_are_packed() {
 fn documentation_names_every_variable_and_escapes_text() {
     let mut source = model("double_impact");
     source.model.description = "<script>alert(\"1 & 2\")</script>".to_owned();
-    let page =
-        String::from_utf8(contents(&package::build(&source, &[]).unwrap(), "documentation/index.html"))
-            .unwrap();
+    let page = String::from_utf8(contents(
+        &package::build(&source, FmiVersion::Two, &[]).unwrap(),
+        "documentation/index.html",
+    ))
+    .unwrap();
     assert!(!page.contains("<script>") && !page.contains("{{"));
     assert!(page.contains("&lt;script&gt;alert(&quot;1 &amp; 2&quot;)&lt;/script&gt;"));
     assert!(!page.contains("http://") && !page.contains("https://"), "self-contained");

@@ -5,6 +5,7 @@
 #[path = "../build/platforms.rs"]
 mod platforms;
 
+use contact_fmu::fmi_version::FmiVersion;
 use contact_fmu::package::runtime;
 use platforms::{libraries_in, of_library, of_target};
 use std::fs;
@@ -55,24 +56,31 @@ fn libraries_come_in_the_order_of_platforms() {
     for (platform, extension) in
         [("win64", "dll"), ("darwin64", "dylib"), ("aarch64-linux", "so"), ("linux64", "so")]
     {
-        put(&folder, &format!("{platform}/runtime.{extension}"), &header(platform));
+        for version in ["fmi3", "fmi2"] {
+            put(&folder, &format!("{platform}/runtime_{version}.{extension}"), &header(platform));
+        }
     }
     let libraries = libraries_in(folder.path()).unwrap();
     let names: Vec<_> = libraries.iter().map(|(platform, _)| platform.name).collect();
     assert_eq!(names, ["linux64", "aarch64-linux", "win64", "darwin64"]);
-    assert!(libraries.iter().all(|(platform, path)| path.starts_with(folder.path().join(platform.name))));
+    for (platform, [two, three]) in libraries {
+        let folder = folder.path().join(platform.name);
+        assert_eq!(two, folder.join(format!("runtime_fmi2.{}", platform.extension)));
+        assert_eq!(three, folder.join(format!("runtime_fmi3.{}", platform.extension)));
+    }
 }
 
 #[test]
 fn a_library_of_another_platform_is_refused() {
     let folder = TempDir::new().unwrap();
-    put(&folder, "win64/runtime.dll", &header("win32"));
+    put(&folder, "win64/runtime_fmi2.dll", &header("win64"));
+    put(&folder, "win64/runtime_fmi3.dll", &header("win32"));
     let text = refusal(folder.path());
-    assert!(text.ends_with("win64/runtime.dll is a library for win32"), "{text}");
+    assert!(text.ends_with("win64/runtime_fmi3.dll is a library for win32"), "{text}");
     for contents in [&b""[..], b"not a library", &header("linux64")[..19], &header("win64")[..60]] {
-        put(&folder, "win64/runtime.dll", contents);
+        put(&folder, "win64/runtime_fmi2.dll", contents);
         let text = refusal(folder.path());
-        assert!(text.ends_with("win64/runtime.dll is no library for win64"), "{text}");
+        assert!(text.ends_with("win64/runtime_fmi2.dll is no library for win64"), "{text}");
     }
 }
 
@@ -89,17 +97,18 @@ fn a_folder_with_anything_else_is_refused() {
     let text = refusal(folder.path());
     assert!(text.contains(" has none of the folders linux64, linux32, aarch64-linux, "), "{text}");
 
-    put(&folder, "linux64/runtime.dll", &header("linux64"));
+    put(&folder, "linux64/runtime_fmi2.so", &header("linux64"));
     let text = refusal(folder.path());
-    assert!(text.ends_with("linux64/runtime.dll is not named *.so"), "{text}");
+    assert!(text.ends_with("linux64 holds 1 files, expected two libraries, *fmi2.so and *fmi3.so"), "{text}");
 
-    put(&folder, "linux64/runtime.so", &header("linux64"));
+    put(&folder, "linux64/runtime_fmi3.dll", &header("linux64"));
     let text = refusal(folder.path());
-    assert!(text.ends_with("linux64 holds 2 files, expected one library"), "{text}");
+    assert!(text.ends_with("linux64 has no library named *fmi3.so"), "{text}");
 
-    fs::remove_file(folder.path().join("linux64/runtime.dll")).unwrap();
+    fs::remove_file(folder.path().join("linux64/runtime_fmi3.dll")).unwrap();
+    put(&folder, "linux64/runtime_fmi3.so", &header("linux64"));
     assert_eq!(libraries_in(folder.path()).unwrap().len(), 1);
-    put(&folder, "linux-64/runtime.so", &header("linux64"));
+    put(&folder, "linux-64/runtime_fmi2.so", &header("linux64"));
     let text = refusal(folder.path());
     assert!(text.contains("linux-64 is not a folder for a platform, which are linux64, "), "{text}");
 }
@@ -121,6 +130,8 @@ fn targets_have_their_platform() {
 #[test]
 fn embedded_libraries_are_for_their_platform() {
     for library in runtime::select(&[]).unwrap() {
-        assert_eq!(of_library(library.library), Some(library.platform));
+        for version in [FmiVersion::Two, FmiVersion::Three] {
+            assert_eq!(of_library(library.library(version)), Some(library.platform));
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "every benchmark uses a part of it")]
 
+use contact_fmu::fmi_version::FmiVersion;
 use contact_fmu::master::extract::FmuFile;
 use contact_fmu::model::file;
 use contact_fmu::{package, variables};
@@ -86,7 +87,7 @@ impl Fmu {
         std::fs::write(&model, text).unwrap();
         let source = file::read(&model).unwrap();
         let path = folder.path().join("bench.fmu");
-        std::fs::write(&path, package::build(&source, &[]).unwrap()).unwrap();
+        std::fs::write(&path, package::build(&source, FmiVersion::Two, &[]).unwrap()).unwrap();
         let extracted = FmuFile::open(&path).unwrap().extract().unwrap();
         let guid = CString::new(package::guid::guid(&source.model)).unwrap();
         let variables = variables::table(&source.model).into_iter().map(|variable| variable.name).collect();

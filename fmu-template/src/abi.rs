@@ -15,6 +15,8 @@ pub type fmi2ComponentEnvironment = *mut c_void;
 pub type fmi2FMUstate = *mut c_void;
 /// Position in the variable table.
 pub type fmi2ValueReference = c_uint;
+/// Several of them.
+pub type fmi2ValueReferences = *const fmi2ValueReference;
 /// Real number.
 pub type fmi2Real = f64;
 /// Integer.

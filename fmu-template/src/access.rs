@@ -7,10 +7,12 @@
 
 use crate::abi::{fmi2Integer, fmi2Real, fmi2ValueReference};
 use crate::arguments;
+use crate::events::Events;
 use crate::guard::{Answer, OK, Refusal};
 use crate::instance::Instance;
 use crate::lifecycle::{Mode, Modes, mode_names};
 use contact_fmu::engine::{State, System};
+use contact_fmu::fmi_version::FmiVersion;
 use contact_fmu::variables::{self, Causality, Initial, Kind, Range, Slot, Variability, Variable};
 use std::fmt;
 
@@ -36,6 +38,7 @@ struct Value<'a> {
     state: &'a State<f64>,
     /// Time as the importer knows it.
     time: f64,
+    events: Option<&'a Events>,
 }
 
 impl Value<'_> {
@@ -43,6 +46,10 @@ impl Value<'_> {
     fn real(&self) -> f64 {
         match self.slot {
             Slot::Time => self.time,
+            Slot::ImpactImpulse { contact } => {
+                self.events.map_or(0.0, |events| events.impacts[contact].impulse)
+            }
+            Slot::ImpactTime { contact } => self.events.map_or(0.0, |events| events.impacts[contact].time),
             slot => variables::get_real(slot, self.system, self.state),
         }
     }
@@ -56,17 +63,36 @@ pub enum DataType {
     Integer,
     Boolean,
     String,
+    Float64,
+    Int32,
+    Enumeration,
+    Clock,
+    /// A type of FMI 3.0 that no variable has.
+    Absent(&'static str),
+}
+
+impl DataType {
+    /// Of reals.
+    pub fn real(version: FmiVersion) -> DataType {
+        match version {
+            FmiVersion::Two => DataType::Real,
+            FmiVersion::Three => DataType::Float64,
+        }
+    }
 }
 
 impl fmt::Display for DataType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self, f)
+        match self {
+            DataType::Absent(name) => f.write_str(name),
+            known => fmt::Debug::fmt(known, f),
+        }
     }
 }
 
 impl Access {
     /// From the variable table.
-    pub fn of(variable: &Variable) -> Access {
+    pub fn of(variable: &Variable, version: FmiVersion) -> Access {
         let before_start = Mode::Instantiated.bit() | Mode::Initialization.bit();
         let settable = match (variable.causality, variable.variability, variable.initial) {
             (Causality::Input, ..) | (Causality::Parameter, Variability::Tunable, _) => {
@@ -81,9 +107,12 @@ impl Access {
             (Causality::Parameter, ..) | (Causality::Output, _, Some(Initial::Exact)) => before_start,
             (Causality::Output | Causality::Independent, ..) => 0,
         };
-        let data_type = match variable.kind {
-            Kind::Real(_) => DataType::Real,
-            Kind::Integer => DataType::Integer,
+        let data_type = match (variable.kind, version) {
+            (Kind::Real(_), version) => DataType::real(version),
+            (Kind::Integer, FmiVersion::Two) => DataType::Integer,
+            (Kind::Integer, FmiVersion::Three) if variable.slot.is_contact_state() => DataType::Enumeration,
+            (Kind::Integer, FmiVersion::Three) => DataType::Int32,
+            (Kind::Clock, _) => DataType::Clock,
         };
         let is_output = variable.causality == Causality::Output;
         Access { slot: variable.slot, data_type, settable, range: variable.range, is_output }
@@ -124,7 +153,8 @@ impl Instance {
         let &Access { slot, is_output, .. } = self.find(reference, data_type)?;
         if is_output && self.run.mode == Mode::Initialization && !self.system.couplings.is_empty() {
             self.find_start_outputs()?;
-            return Ok(Value { slot, system: &self.system, state: &self.undo, time: self.undo.time });
+            let (state, time) = (&*self.undo, self.undo.time);
+            return Ok(Value { slot, system: &self.system, state, time, events: None });
         }
         if slot.is_force_for_master() {
             self.settle()?;
@@ -136,7 +166,7 @@ impl Instance {
             &run.state
         };
         let time = run.sampling.map_or(state.time, |sampling| sampling.time);
-        Ok(Value { slot, system: &self.system, state, time })
+        Ok(Value { slot, system: &self.system, state, time, events: run.events.as_ref() })
     }
 
     /// Name and value reference, for messages.
@@ -151,12 +181,20 @@ impl Instance {
         data_type: DataType,
         found: Option<&Access>,
     ) -> Refusal {
-        Refusal::error(match found {
-            Some(access) => format!("{} is {}, not {data_type}", self.describe(reference), access.data_type),
-            None => {
-                format!("value reference {reference} is unknown: there are 0 to {}", self.access.len() - 1)
-            }
-        })
+        match found {
+            Some(access) => Refusal::error(format!(
+                "{} is {}, not {data_type}",
+                self.describe(reference),
+                access.data_type
+            )),
+            None => self.unknown(reference),
+        }
+    }
+
+    #[cold]
+    pub fn unknown(&self, reference: fmi2ValueReference) -> Refusal {
+        let last = self.access.len() - 1;
+        Refusal::error(format!("value reference {reference} is unknown: there are 0 to {last}"))
     }
 
     #[cold]
@@ -168,7 +206,7 @@ impl Instance {
             format!(
                 "{name} cannot be set while the instance is {}, only while it is: {}",
                 self.run.mode,
-                mode_names(access.settable, self.run.interface())
+                mode_names(access.settable, &self.run)
             )
         })
     }
@@ -201,11 +239,56 @@ pub unsafe fn get_real(
     let (references, values) =
         unsafe { (arguments::input(references, count, "vr")?, arguments::output(values, count, "value")?) };
     for (&reference, place) in references.iter().zip(values) {
-        let value = instance.find_value(reference, DataType::Real)?.real();
-        if value.is_nan() {
-            return Err(instance.not_a_number(reference));
+        place.write(read_real(instance, reference)?);
+    }
+    OK
+}
+
+/// Value of a real.
+#[inline]
+pub fn read_real(instance: &mut Instance, reference: fmi2ValueReference) -> Result<f64, Refusal> {
+    let value = instance.find_value(reference, DataType::real(instance.version))?.real();
+    if value.is_nan() {
+        return Err(instance.not_a_number(reference));
+    }
+    Ok(value)
+}
+
+/// Value of a variable that is a whole number.
+pub fn read_integer(
+    instance: &mut Instance,
+    reference: fmi2ValueReference,
+    data_type: DataType,
+) -> Result<i32, Refusal> {
+    let Value { slot, state, .. } = instance.find_value(reference, data_type)?;
+    Ok(variables::get_integer(slot, state))
+}
+
+/// Sets reals, or none of them.
+#[inline]
+pub fn write_reals(
+    instance: &mut Instance,
+    changes: impl Iterator<Item = (fmi2ValueReference, f64)> + Clone,
+) -> Answer {
+    let data_type = DataType::real(instance.version);
+    for (reference, value) in changes.clone() {
+        let range = instance.find_settable(reference, data_type)?.range;
+        if !range.contains(value) {
+            return Err(instance.out_of_range(reference, value, range));
         }
-        place.write(value);
+    }
+    instance.has_start_outputs = false;
+    if let Some(sampling) = &mut instance.run.sampling {
+        sampling.stale = true;
+    }
+    for (reference, value) in changes {
+        let slot = instance.access[reference as usize].slot;
+        if !variables::set_real(slot, &mut instance.run.state, value) {
+            unreachable!(
+                "{} is settable in the variable table but not in the state",
+                instance.describe(reference)
+            );
+        }
     }
     OK
 }
@@ -224,8 +307,7 @@ pub unsafe fn get_integer(
     let (references, values) =
         unsafe { (arguments::input(references, count, "vr")?, arguments::output(values, count, "value")?) };
     for (&reference, value) in references.iter().zip(values) {
-        let Value { slot, state, .. } = instance.find_value(reference, DataType::Integer)?;
-        value.write(variables::get_integer(slot, state));
+        value.write(read_integer(instance, reference, DataType::Integer)?);
     }
     OK
 }
@@ -243,29 +325,10 @@ pub unsafe fn set_real(
     // SAFETY: as promised by the caller.
     let (references, values) =
         unsafe { (arguments::input(references, count, "vr")?, arguments::input(values, count, "value")?) };
-    for (&reference, &value) in references.iter().zip(values) {
-        let range = instance.find_settable(reference, DataType::Real)?.range;
-        if !range.contains(value) {
-            return Err(instance.out_of_range(reference, value, range));
-        }
-    }
-    instance.has_start_outputs = false;
-    if let Some(sampling) = &mut instance.run.sampling {
-        sampling.stale = true;
-    }
-    for (&reference, &value) in references.iter().zip(values) {
-        let slot = instance.access[reference as usize].slot;
-        if !variables::set_real(slot, &mut instance.run.state, value) {
-            unreachable!(
-                "{} is settable in the variable table but not in the state",
-                instance.describe(reference)
-            );
-        }
-    }
-    OK
+    write_reals(instance, references.iter().copied().zip(values.iter().copied()))
 }
 
-/// fmi2GetBoolean, fmi2GetString: no variable has such a type, so only an empty list is right.
+/// fmi2GetBoolean, fmi2GetString, and the getters of FMI 3.0 for other types: no variable has such a type, so only an empty list is right.
 ///
 /// # Safety
 /// `references` is null or has `count` entries.

@@ -38,23 +38,49 @@ pub unsafe fn directional(
             arguments::output(sensitivities, unknown_count, "dvUnknown")?,
         )
     };
-    let outputs = unknowns
-        .iter()
-        .map(|&reference| output_slot(instance, reference))
-        .collect::<Result<Vec<Slot>, Refusal>>()?;
-    let directions = knowns
-        .iter()
-        .zip(seeds)
-        .map(|(&reference, &seed)| {
+    let outputs = outputs(instance, unknowns.iter().copied())?;
+    let directions = directions(instance, knowns.iter().copied().zip(seeds.iter().copied()))?;
+    let tangents = tangents(instance, &outputs, &directions)?;
+    for (sensitivity, tangent) in sensitivities.iter_mut().zip(tangents) {
+        sensitivity.write(tangent);
+    }
+    OK
+}
+
+/// An output whose derivative is asked for.
+pub type Output = (fmi2ValueReference, Slot);
+
+/// Outputs by their references.
+pub fn outputs(
+    instance: &Instance,
+    references: impl Iterator<Item = fmi2ValueReference>,
+) -> Result<Vec<Output>, Refusal> {
+    references.map(|reference| Ok((reference, output_slot(instance, reference)?))).collect()
+}
+
+/// What is known, by its reference, with the direction in which it moves.
+pub fn directions(
+    instance: &Instance,
+    seeds: impl Iterator<Item = (fmi2ValueReference, f64)>,
+) -> Result<Vec<(Slot, f64)>, Refusal> {
+    seeds
+        .map(|(reference, seed)| {
             let slot = known_slot(instance, reference)?;
             if seed.is_finite() {
                 Ok((slot, seed))
             } else {
-                Err(Refusal::discard(format!("dvKnown of {} is {seed}", instance.describe(reference))))
+                Err(Refusal::discard(format!("the seed of {} is {seed}", instance.describe(reference))))
             }
         })
-        .collect::<Result<Vec<(Slot, f64)>, Refusal>>()?;
+        .collect()
+}
 
+/// Derivatives of outputs in a direction.
+pub fn tangents(
+    instance: &mut Instance,
+    outputs: &[Output],
+    directions: &[(Slot, f64)],
+) -> Result<Vec<f64>, Refusal> {
     instance.ensure_memory()?;
     instance.settle()?;
     let (system, run) = (&instance.system, &instance.run);
@@ -62,20 +88,23 @@ pub unsafe fn directional(
         check_given(system, &run.state).map_err(|fault| instance.wrong_given(fault))?;
     }
     if run.is_sampled() && !instance.is_at_event() {
-        for sensitivity in sensitivities {
-            sensitivity.write(0.0);
-        }
-        return OK;
+        return Ok(vec![0.0; outputs.len()]);
     }
     let duration = run.state.step.duration;
     let before = if run.mode == Mode::Initialization { &run.state } else { &*run.before };
     let seed = |state: &mut State<Dual>| {
-        for &(slot, seed) in &directions {
+        for &(slot, seed) in directions {
             let Dual { value, tangent } = variables::get_real(slot, system, state);
             variables::set_real(slot, state, Dual { value, tangent: tangent + seed });
         }
     };
-    let end = if duration > 0.0 {
+    let with_events = run.events.as_ref().and_then(|events| Some((events.step?, events.strikes)));
+    let end = if let Some((step, impacts)) = with_events {
+        let mut state = before.map(Dual::from);
+        seed(&mut state);
+        step.replay(system, &mut state, impacts).map_err(|error| Refusal::discard(error.to_string()))?;
+        state
+    } else if duration > 0.0 {
         differentiate(system, before, duration, seed).map_err(|error| Refusal::discard(error.to_string()))?
     } else {
         differentiate_start(system, before, before.parameters.sample, seed)
@@ -85,19 +114,16 @@ pub unsafe fn directional(
         seed(&mut start);
         start
     });
-    for ((slot, &reference), sensitivity) in outputs.into_iter().zip(unknowns).zip(sensitivities) {
+    let tangent = |&(reference, slot): &Output| {
         let state = start.as_ref().filter(|_| !slot.is_force_for_master()).unwrap_or(&end);
         let tangent = variables::get_real(slot, system, state).tangent;
-        if tangent.is_nan() {
-            return Err(instance.not_a_number(reference));
-        }
-        sensitivity.write(tangent);
-    }
-    OK
+        if tangent.is_nan() { Err(instance.not_a_number(reference)) } else { Ok(tangent) }
+    };
+    outputs.iter().map(tangent).collect()
 }
 
 fn output_slot(instance: &Instance, reference: fmi2ValueReference) -> Result<Slot, Refusal> {
-    let slot = instance.find(reference, DataType::Real)?.slot;
+    let slot = instance.find(reference, DataType::real(instance.version))?.slot;
     match instance.variables[reference as usize].causality {
         Causality::Output => Ok(slot),
         _ => Err(Refusal::error(format!("{} is not an output", instance.describe(reference)))),
@@ -105,7 +131,7 @@ fn output_slot(instance: &Instance, reference: fmi2ValueReference) -> Result<Slo
 }
 
 fn known_slot(instance: &Instance, reference: fmi2ValueReference) -> Result<Slot, Refusal> {
-    let access = instance.find(reference, DataType::Real)?;
+    let access = instance.find(reference, DataType::real(instance.version))?;
     let variable = &instance.variables[reference as usize];
     let settable_at = |mode: Mode| access.settable & mode.bit() != 0;
     let start_value = instance.run.mode == Mode::Initialization
@@ -142,7 +168,7 @@ pub unsafe fn set_input(
     };
     let mut changes = Vec::with_capacity(count);
     for ((&reference, &order), &value) in references.iter().zip(orders).zip(values) {
-        let slot = instance.find(reference, DataType::Real)?.slot;
+        let slot = instance.find(reference, DataType::real(instance.version))?.slot;
         if instance.variables[reference as usize].causality != Causality::Input {
             return Err(Refusal::error(format!("{} is not an input", instance.describe(reference))));
         }

@@ -40,30 +40,50 @@ pub fn do_step(
     step: fmi2Real,
     _no_set_state_prior: fmi2Boolean,
 ) -> Answer {
+    prepare(instance, point, step)?;
+    match self::step(&instance.system, &mut instance.run.state, &mut instance.workspace, step) {
+        Ok(quality) => conclude(instance, point, step, quality, Function::fmi2DoStep),
+        Err(error) => Err(undo(instance, point, step, error)),
+    }
+}
+
+/// Checks that a step can be made, and keeps the state before it.
+#[inline]
+pub fn prepare(instance: &mut Instance, point: f64, step: f64) -> Result<(), Refusal> {
     check_arguments(instance.run.state.time, point, step)?;
     if !instance.system.couplings.is_empty() {
         engine::check_given(&instance.system, &instance.run.state)
             .map_err(|fault| instance.wrong_given(fault))?;
     }
+    State::clone_from(&mut instance.undo, &instance.run.state);
+    Ok(())
+}
+
+/// Ends a step that came `reached` far.
+#[inline]
+pub fn conclude(
+    instance: &mut Instance,
+    point: f64,
+    reached: f64,
+    quality: Quality,
+    function: Function,
+) -> Answer {
     let run = &mut instance.run;
-    State::clone_from(&mut instance.undo, &run.state);
-    match self::step(&instance.system, &mut run.state, &mut instance.workspace, step) {
-        Ok(quality) => {
-            run.state.time = point + step;
-            variables::clear_input_derivatives(&mut run.state);
-            std::mem::swap(&mut run.before, &mut instance.undo);
-            report(instance);
-            RepeatLog::report(instance, point);
-            match quality {
-                Quality::Solved if instance.run.state.step.captured == 0 => OK,
-                _ => Ok(warn_inaccurate(instance, Function::fmi2DoStep)),
-            }
-        }
-        Err(error) => {
-            std::mem::swap(&mut run.state, &mut *instance.undo);
-            Err(Refusal::discard(format!("{error} (step of {step} s from {point} s; nothing was changed)")))
-        }
+    run.state.time = point + reached;
+    variables::clear_input_derivatives(&mut run.state);
+    std::mem::swap(&mut run.before, &mut instance.undo);
+    report(instance);
+    RepeatLog::report(instance, point);
+    match quality {
+        Quality::Solved if instance.run.state.step.captured == 0 => OK,
+        _ => Ok(warn_inaccurate(instance, function)),
     }
+}
+
+/// Goes back to the state before a step that could not be made.
+pub fn undo(instance: &mut Instance, point: f64, step: f64, error: StepError) -> Refusal {
+    std::mem::swap(&mut instance.run.state, &mut *instance.undo);
+    Refusal::discard(format!("{error} (step of {step} s from {point} s; nothing was changed)"))
 }
 
 /// The step itself, from the inputs in `state`, which is not to be used after an error.

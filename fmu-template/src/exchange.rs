@@ -20,7 +20,7 @@
 //! neither after initialization, and its integrator tries times to and fro before it does: until then a time that is set
 //! is only kept.
 
-use crate::abi::{fmi2Boolean, fmi2EventInfo, fmi2False, fmi2Real, fmi2Status, fmi2True};
+use crate::abi::{fmi2EventInfo, fmi2False, fmi2Real, fmi2Status, fmi2True};
 use crate::arguments;
 use crate::do_step::{report, step, warn_inaccurate};
 use crate::guard::{Answer, OK, Refusal};
@@ -140,12 +140,8 @@ pub fn start(instance: &mut Instance) {
 }
 
 /// fmi2EnterEventMode.
-pub fn enter_event_mode(instance: &mut Instance) -> Answer {
-    let status = if instance.sampling().begun {
-        arrive(instance, Function::fmi2EnterEventMode)?
-    } else {
-        fmi2Status::fmi2OK
-    };
+pub fn enter_event_mode(instance: &mut Instance, function: Function) -> Answer {
+    let status = if instance.sampling().begun { arrive(instance, function)? } else { fmi2Status::fmi2OK };
     instance.run.mode = Mode::Event;
     Ok(status)
 }
@@ -194,7 +190,21 @@ fn warn_late(instance: &Instance, function: Function, due: f64) -> fmi2Status {
 pub unsafe fn new_discrete_states(instance: &mut Instance, info: *mut fmi2EventInfo) -> Answer {
     // SAFETY: as promised by the caller.
     let info = unsafe { arguments::target(info, "eventInfo")? };
-    let status = catch_up(instance, Function::fmi2NewDiscreteStates)?;
+    let (status, next) = update(instance, Function::fmi2NewDiscreteStates)?;
+    info.write(fmi2EventInfo {
+        newDiscreteStatesNeeded: fmi2False,
+        terminateSimulation: fmi2False,
+        nominalsOfContinuousStatesChanged: fmi2False,
+        valuesOfContinuousStatesChanged: fmi2False,
+        nextEventTimeDefined: fmi2True,
+        nextEventTime: next,
+    });
+    Ok(status)
+}
+
+/// Makes the step of the window at a time event. Returns the time of the next one too.
+pub fn update(instance: &mut Instance, function: Function) -> Result<(fmi2Status, f64), Refusal> {
+    let status = catch_up(instance, function)?;
     let window = instance.window();
     let &mut Sampling { time, .. } = instance.sampling();
     let next = instance.sampling().next(window);
@@ -205,29 +215,21 @@ pub unsafe fn new_discrete_states(instance: &mut Instance, info: *mut fmi2EventI
     }
     instance.settle()?;
     instance.sampling().begun = true;
-    info.write(fmi2EventInfo {
-        newDiscreteStatesNeeded: fmi2False,
-        terminateSimulation: fmi2False,
-        nominalsOfContinuousStatesChanged: fmi2False,
-        valuesOfContinuousStatesChanged: fmi2False,
-        nextEventTimeDefined: fmi2True,
-        nextEventTime: next,
-    });
     if instance.is_at_event() && instance.is_inaccurate() {
-        return Ok(warn_inaccurate(instance, Function::fmi2NewDiscreteStates));
+        return Ok((warn_inaccurate(instance, function), next));
     }
-    Ok(status)
+    Ok((status, next))
 }
 
 /// fmi2EnterContinuousTimeMode.
-pub fn enter_continuous_time_mode(instance: &mut Instance) -> Answer {
-    let status = catch_up(instance, Function::fmi2EnterContinuousTimeMode)?;
+pub fn enter_continuous_time_mode(instance: &mut Instance, function: Function) -> Answer {
+    let status = catch_up(instance, function)?;
     let is_new = instance.is_at_event() && instance.sampling().stale;
     instance.settle()?;
     instance.sampling().begun = true;
     instance.run.mode = Mode::ContinuousTime;
     if is_new && instance.is_inaccurate() {
-        return Ok(warn_inaccurate(instance, Function::fmi2EnterContinuousTimeMode));
+        return Ok(warn_inaccurate(instance, function));
     }
     Ok(status)
 }
@@ -236,11 +238,10 @@ pub fn enter_continuous_time_mode(instance: &mut Instance) -> Answer {
 ///
 /// # Safety
 /// The pointers are null or have room for a value.
-pub unsafe fn completed_integrator_step(
+pub unsafe fn completed_integrator_step<B: From<bool>>(
     _: &mut Instance,
-    _no_set_state_prior: fmi2Boolean,
-    enter_event_mode: *mut fmi2Boolean,
-    terminate: *mut fmi2Boolean,
+    enter_event_mode: *mut B,
+    terminate: *mut B,
 ) -> Answer {
     // SAFETY: as promised by the caller.
     let (enter_event_mode, terminate) = unsafe {
@@ -249,14 +250,14 @@ pub unsafe fn completed_integrator_step(
             arguments::target(terminate, "terminateSimulation")?,
         )
     };
-    enter_event_mode.write(fmi2False);
-    terminate.write(fmi2False);
+    enter_event_mode.write(false.into());
+    terminate.write(false.into());
     OK
 }
 
 /// fmi2SetTime. Integrators look ahead and come back, but not behind the last time event. Before initialization it is the
 /// start time, which some importers set so.
-pub fn set_time(instance: &mut Instance, time: fmi2Real) -> Answer {
+pub fn set_time(instance: &mut Instance, time: fmi2Real, function: Function) -> Answer {
     if !time.is_finite() {
         return Err(Refusal::error(format!("time is {time}: give a finite number")));
     }
@@ -285,7 +286,7 @@ pub fn set_time(instance: &mut Instance, time: fmi2Real) -> Answer {
     if !before.begun {
         return OK;
     }
-    arrive(instance, Function::fmi2SetTime).inspect_err(|_| instance.sampling().time = before.time)
+    arrive(instance, function).inspect_err(|_| instance.sampling().time = before.time)
 }
 
 /// fmi2SetContinuousStates, fmi2GetDerivatives, fmi2GetContinuousStates, fmi2GetNominalsOfContinuousStates: there are no
@@ -297,6 +298,17 @@ pub fn no_states(count: usize) -> Answer {
 /// fmi2GetEventIndicators: the same of event indicators.
 pub fn no_indicators(count: usize) -> Answer {
     none(count, "ni", "event indicators")
+}
+
+/// fmi3GetNumberOfContinuousStates, fmi3GetNumberOfEventIndicators.
+///
+/// # Safety
+/// `count` is null or has room for a value.
+pub unsafe fn count_none(count: *mut usize) -> Answer {
+    // SAFETY: as promised by the caller.
+    let count = unsafe { arguments::target(count, "the number")? };
+    count.write(0);
+    OK
 }
 
 fn none(count: usize, argument: &str, what: &str) -> Answer {

@@ -126,7 +126,7 @@ pub unsafe fn serialize(
     let encoded = encode(saved);
     if size != encoded.len() {
         return Err(Refusal::error(format!(
-            "size is {size} but this state takes {} bytes: ask fmi2SerializedFMUstateSize",
+            "size is {size} but this state takes {} bytes: ask for its serialized size",
             encoded.len()
         )));
     }
@@ -178,8 +178,9 @@ fn decode(instance: &Instance, bytes: &[u8]) -> Result<Run, Refusal> {
     check_interface(instance, &run)?;
     let values_are_right =
         [&run.state, &*run.before].into_iter().all(|state| has_right_values(instance, state));
-    if !(run.mode.is_of(run.interface())
+    if !(run.mode.is_of(&run)
         && run.sampling.is_none_or(|sampling| sampling.is_finite())
+        && run.events.as_ref().is_none_or(|events| events.fits(&run.state))
         && values_are_right)
     {
         return Err(damaged());
@@ -194,7 +195,8 @@ fn has_right_values(instance: &Instance, state: &State<f64>) -> bool {
             [state, &instance.initial].map(|state| variables::get_real(access.slot, &instance.system, state));
         access.range.contains(value) || value.to_bits() == start.to_bits()
     };
-    let is_set = |access: &&Access| access.settable != 0 && access.data_type == DataType::Real;
+    let is_set =
+        |access: &&Access| access.settable != 0 && access.data_type == DataType::real(instance.version);
     state.time.is_finite() && state.is_finite() && instance.access.iter().filter(is_set).all(is_right)
 }
 
@@ -204,8 +206,13 @@ fn refusal(error: SavedStateError) -> Refusal {
 
 fn check_interface(instance: &Instance, run: &Run) -> Result<(), Refusal> {
     let [saved, this] = [run.interface(), instance.run.interface()];
-    if saved == this {
+    if saved == this && run.events.is_some() == instance.run.events.is_some() {
         return Ok(());
+    }
+    if saved == this {
+        return Err(Refusal::error(
+            "the saved state belongs to an instance that uses event mode, and this one does not, or the other way round",
+        ));
     }
     Err(Refusal::error(format!("the saved state belongs to an instance for {saved}, this one is for {this}")))
 }

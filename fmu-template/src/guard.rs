@@ -2,7 +2,7 @@
 //! in the wrong mode and a panic all end here as fmi2Error.
 
 use crate::abi::{fmi2Component, fmi2Status};
-use crate::instance::Instance;
+use crate::instance::{Instance, Run};
 use crate::lifecycle::{Function, Interface, Mode, mode_names};
 use crate::logger::{Category, Logger};
 use std::any::Any;
@@ -37,9 +37,19 @@ impl Refusal {
         Refusal { status: fmi2Status::fmi2Discard, message: message.into() }
     }
 
+    /// Why, in words.
+    pub fn into_message(self) -> String {
+        self.message
+    }
+
     fn category(&self) -> Category {
         if self.status == fmi2Status::fmi2Discard { Category::Discard } else { Category::Error }
     }
+}
+
+/// For functions that are always refused.
+pub fn refused(reason: &str) -> Answer {
+    Err(Refusal::error(reason))
 }
 
 const MAGIC: u64 = u64::from_le_bytes(*b"CFMUinst");
@@ -112,6 +122,35 @@ pub unsafe fn enter(
     body: impl FnOnce(&mut Instance) -> Answer,
 ) -> fmi2Status {
     // SAFETY: as promised by the caller.
+    unsafe { enter_if(component, function, body, is_allowed) }
+}
+
+/// Goes on with a function that has let the importer in between.
+///
+/// # Safety
+/// `component` is null or a pointer that fmi3InstantiateCoSimulation returned.
+pub unsafe fn resume(
+    component: fmi2Component,
+    function: Function,
+    body: impl FnOnce(&mut Instance) -> Answer,
+) -> fmi2Status {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        enter_if(component, function, body, |run, _| match run.mode {
+            Mode::Intermediate => Ok(()),
+            mode => Err(Refusal::error(format!("while the step was made, the instance has become {mode}"))),
+        })
+    }
+}
+
+#[inline]
+unsafe fn enter_if(
+    component: fmi2Component,
+    function: Function,
+    body: impl FnOnce(&mut Instance) -> Answer,
+    is_allowed: impl FnOnce(&Run, Function) -> Result<(), Refusal>,
+) -> fmi2Status {
+    // SAFETY: as promised by the caller.
     let Some(handle) = (unsafe { Handle::find(component) }) else {
         return fmi2Status::fmi2Error;
     };
@@ -121,9 +160,22 @@ pub unsafe fn enter(
     }
     // SAFETY: whoever sets `busy` is alone with the instance until it clears it.
     let instance = unsafe { &mut *handle.instance.get() };
-    let status = run(instance, function, body);
+    let allowed = is_allowed(&instance.run, function);
+    let status = run(instance, function, |instance| allowed.and_then(|()| body(instance)));
     handle.busy.store(false, Ordering::Release);
     status
+}
+
+#[inline]
+fn is_allowed(run: &Run, function: Function) -> Result<(), Refusal> {
+    let interface = run.interface();
+    if function.interface().is_some_and(|of| of != interface) {
+        Err(wrong_interface(interface))
+    } else if function.allowed() & run.mode.bit() == 0 {
+        Err(wrong_mode(function, run))
+    } else {
+        Ok(())
+    }
 }
 
 #[inline]
@@ -132,20 +184,13 @@ fn run(
     function: Function,
     body: impl FnOnce(&mut Instance) -> Answer,
 ) -> fmi2Status {
-    let interface = instance.run.interface();
-    let answer = if function.interface().is_some_and(|of| of != interface) {
-        Err(wrong_interface(interface))
-    } else if function.allowed() & instance.run.mode.bit() == 0 {
-        Err(wrong_mode(function, instance.run.mode, interface))
-    } else {
-        catch_unwind(AssertUnwindSafe(|| body(instance))).unwrap_or_else(|panic| {
-            instance.run.mode = Mode::Failed;
-            Err(Refusal::error(format!(
-                "internal error: {}; the instance can only be read, reset, restored or freed",
-                panic_text(panic.as_ref())
-            )))
-        })
-    };
+    let answer = catch_unwind(AssertUnwindSafe(|| body(instance))).unwrap_or_else(|panic| {
+        instance.run.mode = Mode::Failed;
+        Err(Refusal::error(format!(
+            "internal error: {}; the instance can only be read, reset, restored or freed",
+            panic_text(panic.as_ref())
+        )))
+    });
     answer.unwrap_or_else(|refusal| {
         let message = format!("{}: {}", function.name(), refusal.message);
         instance.logger.log(refusal.status, refusal.category(), &message);
@@ -163,10 +208,11 @@ fn wrong_interface(interface: Interface) -> Refusal {
 }
 
 #[cold]
-fn wrong_mode(function: Function, mode: Mode, interface: Interface) -> Refusal {
+fn wrong_mode(function: Function, run: &Run) -> Refusal {
     Refusal::error(format!(
-        "not allowed while the instance is {mode}, only while it is: {}",
-        mode_names(function.allowed(), interface)
+        "not allowed while the instance is {}, only while it is: {}",
+        run.mode,
+        mode_names(function.allowed(), run)
     ))
 }
 
@@ -183,13 +229,19 @@ pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
 ///
 /// # Safety
 /// `component` is null or a pointer that fmi2Instantiate returned, and is not used afterwards.
-pub unsafe fn free(component: fmi2Component) {
+pub unsafe fn free(component: fmi2Component, function: Function) {
     // SAFETY: as promised by the caller.
     let Some(handle) = (unsafe { Handle::find(component) }) else {
         return;
     };
     if handle.busy.swap(true, Ordering::Acquire) {
-        handle.report_second_call(Function::fmi2FreeInstance);
+        handle.report_second_call(function);
+        return;
+    }
+    // SAFETY: whoever sets `busy` is alone with the instance until it clears it.
+    if unsafe { (*handle.instance.get()).run.mode } == Mode::Intermediate {
+        handle.report_second_call(function);
+        handle.busy.store(false, Ordering::Release);
         return;
     }
     handle.magic.store(0, Ordering::Relaxed);
@@ -221,7 +273,7 @@ mod tests {
         assert_eq!(call(Function::fmi2Reset, crate::lifecycle::reset), fmi2Status::fmi2OK);
         assert_eq!(call(Function::fmi2EnterInitializationMode, |_| OK), fmi2Status::fmi2OK);
         // SAFETY: from `give`, not used afterwards.
-        unsafe { free(component) };
+        unsafe { free(component, Function::fmi2FreeInstance) };
     }
 
     #[test]
@@ -232,7 +284,7 @@ mod tests {
         let outer = unsafe {
             enter(component, Function::fmi2Reset, |_| {
                 inner = enter(component, Function::fmi2Reset, |_| OK);
-                free(component);
+                free(component, Function::fmi2FreeInstance);
                 OK
             })
         };
@@ -242,6 +294,6 @@ mod tests {
         assert!(lines[0].contains("fmi2Reset: another call"), "{}", lines[0]);
         assert!(lines[1].contains("fmi2FreeInstance: another call"), "{}", lines[1]);
         // SAFETY: from `give`, not used afterwards.
-        unsafe { free(component) };
+        unsafe { free(component, Function::fmi2FreeInstance) };
     }
 }

@@ -6,6 +6,8 @@ use crate::abi::{
 };
 use crate::access::Access;
 use crate::coupling_log::CouplingLog;
+use crate::do_step3::{Intermediate, UnderWay};
+use crate::events::Events;
 use crate::exchange::Sampling;
 use crate::guard::{Handle, Refusal, panic_text};
 use crate::held_force_log::HeldForceLogs;
@@ -14,6 +16,7 @@ use crate::logger::{Category, Logger};
 use crate::repeat_log::RepeatLog;
 use crate::{arguments, memory, resources};
 use contact_fmu::engine::{self, GivenFault, State, System, Workspace};
+use contact_fmu::fmi_version::FmiVersion;
 use contact_fmu::model::Model;
 use contact_fmu::variables::{self, Slot, Variable};
 use serde::{Deserialize, Serialize};
@@ -31,6 +34,16 @@ pub struct Instance {
     pub variables: Vec<Variable>,
     /// What get and set need of each variable.
     pub access: Vec<Access>,
+    /// Version of FMI that it was made for.
+    pub version: FmiVersion,
+    /// FMI 3.0: components of the array that begins at a position of the table; none in the midst of one.
+    pub lengths: Arc<[u32]>,
+    /// FMI 3.0: whether steps may end early at events.
+    pub early_return: bool,
+    /// FMI 3.0: whom to tell of parts of a step.
+    pub intermediate: Option<Intermediate>,
+    /// A step of which the importer is told under way.
+    pub under_way: Option<UnderWay>,
     /// The constant part of the model.
     pub system: System,
     /// What fmi2Reset goes back to.
@@ -40,6 +53,8 @@ pub struct Instance {
     /// The state before a step that is under way, and in initialization mode [its outputs](Self::find_start_outputs).
     /// Boxed like [`Run::before`], with which it changes places.
     pub undo: Box<State<f64>>,
+    /// Scratch memory of steps that end at events; only where there are such.
+    pub spare: Option<Box<State<f64>>>,
     /// Whether `undo` holds the outputs of initialization mode.
     pub has_start_outputs: bool,
     /// What was told of each coupling.
@@ -68,6 +83,8 @@ pub struct Run {
     pub before: Box<State<f64>>,
     /// Events of model exchange; none in co-simulation.
     pub sampling: Option<Sampling>,
+    /// Events of co-simulation where the importer uses event mode.
+    pub events: Option<Events>,
 }
 
 impl Run {
@@ -77,6 +94,7 @@ impl Run {
         self.state.clone_from(&other.state);
         self.before.clone_from(&other.before);
         self.sampling = other.sampling;
+        self.events.clone_from(&other.events);
     }
 
     /// What the instance was made for.
@@ -92,7 +110,13 @@ impl Run {
 
 impl Instance {
     /// A fresh instance of a model.
-    pub fn new(model: &Model, guid: String, interface: Interface, logger: Arc<Logger>) -> Instance {
+    pub fn new(
+        model: &Model,
+        guid: String,
+        interface: Interface,
+        version: FmiVersion,
+        logger: Arc<Logger>,
+    ) -> Instance {
         let (mut system, mut initial) = model.assemble();
         let sampling = match interface {
             Interface::CoSimulation => None,
@@ -102,14 +126,26 @@ impl Instance {
                 Some(Sampling::new())
             }
         };
-        let variables = variables::table(model);
+        let variables = match version {
+            FmiVersion::Two => variables::table(model),
+            FmiVersion::Three => variables::table_with_events(model),
+        };
+        let mut lengths = vec![0; variables.len()];
+        for array in variables::arrays(&variables) {
+            lengths[array.first] = array.rows.len() as u32;
+        }
         let coupling_logs = CouplingLog::of_all(model, &system, &initial, interface);
         let held_force_logs = HeldForceLogs::new(model, &system, interface);
         let repeat_log = RepeatLog::new(model, &system, &initial);
         Instance {
             logger,
             guid,
-            access: variables.iter().map(Access::of).collect(),
+            access: variables.iter().map(|variable| Access::of(variable, version)).collect(),
+            version,
+            lengths: lengths.into(),
+            early_return: false,
+            intermediate: None,
+            under_way: None,
             variables,
             workspace: Workspace::new(&system),
             system,
@@ -118,8 +154,10 @@ impl Instance {
                 state: initial.clone(),
                 before: Box::new(initial.clone()),
                 sampling,
+                events: None,
             },
             undo: Box::new(initial.clone()),
+            spare: None,
             has_start_outputs: false,
             coupling_logs,
             held_force_logs,
@@ -128,6 +166,13 @@ impl Instance {
             initial,
             memory: 0,
         }
+    }
+
+    /// Whether the importer uses event mode, and allows steps to end early.
+    pub fn use_events(&mut self, event_mode: bool, early_return: bool) {
+        self.run.events = event_mode.then(|| Events::new(self.system.contacts.len()));
+        self.early_return = early_return;
+        self.spare = Some(Box::new(self.initial.clone()));
     }
 
     /// Refuses what takes as much memory as the instance itself where there is none.
@@ -185,37 +230,52 @@ pub unsafe fn instantiate(
         (callbacks.as_ref(), arguments::text(name), arguments::text(guid), arguments::text(resource_location))
     };
     let logger = Arc::new(Logger::new(callbacks, name.unwrap_or_default(), logging_on != fmi2False));
-    let made = catch_unwind(AssertUnwindSafe(|| {
+    hand_over("fmi2Instantiate", &logger, || {
         name.ok_or("instanceName is NULL")?;
-        create(fmu_type, guid, location, &logger)
-    }))
-    .unwrap_or_else(|panic| Err(format!("internal error: {}", panic_text(panic.as_ref()))));
+        let interface = match fmu_type {
+            _ if fmu_type == fmi2ModelExchange => Interface::ModelExchange,
+            _ if fmu_type == fmi2CoSimulation => Interface::CoSimulation,
+            _ => {
+                return Err(format!(
+                    "fmuType is {fmu_type}: it must be fmi2ModelExchange (0) or fmi2CoSimulation (1)"
+                ));
+            }
+        };
+        create(FmiVersion::Two, interface, guid, location, &logger)
+    })
+}
+
+/// Gives an instance to the importer, or null after a log line.
+pub fn hand_over(
+    function: &str,
+    logger: &Logger,
+    make: impl FnOnce() -> Result<Instance, String>,
+) -> fmi2Component {
+    let made = catch_unwind(AssertUnwindSafe(make))
+        .unwrap_or_else(|panic| Err(format!("internal error: {}", panic_text(panic.as_ref()))));
     made.map(Handle::give).unwrap_or_else(|message| {
-        logger.log(fmi2Status::fmi2Error, Category::Error, &format!("fmi2Instantiate: {message}"));
+        logger.log(fmi2Status::fmi2Error, Category::Error, &format!("{function}: {message}"));
         std::ptr::null_mut()
     })
 }
 
-fn create(
-    fmu_type: fmi2Type,
+/// An instance of the model in the resources folder.
+pub fn create(
+    version: FmiVersion,
+    interface: Interface,
     guid: Option<&CStr>,
     location: Option<&CStr>,
     logger: &Arc<Logger>,
 ) -> Result<Instance, String> {
-    let interface = match fmu_type {
-        _ if fmu_type == fmi2ModelExchange => Interface::ModelExchange,
-        _ if fmu_type == fmi2CoSimulation => Interface::CoSimulation,
-        _ => {
-            return Err(format!(
-                "fmuType is {fmu_type}: it must be fmi2ModelExchange (0) or fmi2CoSimulation (1)"
-            ));
-        }
+    let (identity, place) = match version {
+        FmiVersion::Two => ("fmuGUID", "fmuResourceLocation"),
+        FmiVersion::Three => ("instantiationToken", "resourcePath"),
     };
-    let given = guid.ok_or("fmuGUID is NULL")?.to_string_lossy();
-    let (model, guid, memory) = resources::read_model(location)?;
+    let given = guid.ok_or_else(|| format!("{identity} is NULL"))?.to_string_lossy();
+    let (model, guid, memory) = resources::read_model(location, place)?;
     if given != guid {
         return Err(format!(
-            "fmuGUID is {given} but the model in the resources folder has {guid}: modelDescription.xml and resources are not from the same FMU"
+            "{identity} is {given} but the model in the resources folder has {guid}: modelDescription.xml and resources are not from the same FMU"
         ));
     }
     if interface == Interface::ModelExchange && !model.can_be_sampled() {
@@ -224,7 +284,7 @@ fn create(
                 .to_owned(),
         );
     }
-    Ok(Instance { memory, ..Instance::new(&model, guid, interface, Arc::clone(logger)) })
+    Ok(Instance { memory, ..Instance::new(&model, guid, interface, version, Arc::clone(logger)) })
 }
 
 #[cfg(test)]
@@ -312,6 +372,6 @@ pub mod tests {
             meshes: Vec::new(),
         };
         let logger = Arc::new(Logger::new(Some(&callbacks), c"test", debug));
-        Instance::new(&model, String::new(), Interface::CoSimulation, logger)
+        Instance::new(&model, String::new(), Interface::CoSimulation, FmiVersion::Two, logger)
     }
 }

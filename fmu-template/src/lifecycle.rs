@@ -1,6 +1,7 @@
 //! Modes of an instance, which function is allowed in which of them, and the functions that change the mode.
 //!
-//! The table is that of the FMI 2.0 standard, sections 3.2.3 and 4.2.4, with these readings of it:
+//! The tables are those of the standards, FMI 2.0, sections 3.2.3 and 4.2.4, and FMI 3.0, sections 2.3, 3.2 and 4.2, with
+//! these readings of them:
 //! a step that returned fmi2Discard leaves the instance as it was, so it stays in step mode (the standard's
 //! *stepFailed* never lasts); a step is never pending, so *stepInProgress* and *stepCanceled* do not exist;
 //! [`Mode::Failed`] is the standard's *error*, where status queries are allowed too; fmi2SetTime is taken before
@@ -8,10 +9,11 @@
 //! Which variables may be set in which mode is in [`crate::access`].
 
 use crate::abi::{fmi2Boolean, fmi2False, fmi2Real};
+use crate::abi3::fmi3Boolean;
 use crate::coupling_log::CouplingLog;
 use crate::exchange::{self, Sampling};
 use crate::guard::{Answer, OK, Refusal};
-use crate::instance::Instance;
+use crate::instance::{Instance, Run};
 use crate::repeat_log::RepeatLog;
 use contact_fmu::engine::{self, StartFault, State};
 use contact_fmu::variables::Slot;
@@ -31,10 +33,13 @@ pub enum Mode {
     Terminated,
     /// After an internal error.
     Failed,
-    /// Model exchange: between fmi2ExitInitializationMode or fmi2EnterEventMode and fmi2EnterContinuousTimeMode.
+    /// Model exchange: between fmi2ExitInitializationMode or fmi2EnterEventMode and fmi2EnterContinuousTimeMode. Also
+    /// co-simulation of FMI 3.0 with events, up to fmi3EnterStepMode.
     Event,
     /// Model exchange: after fmi2EnterContinuousTimeMode.
     ContinuousTime,
+    /// FMI 3.0: while the importer is told of a part of a step.
+    Intermediate,
 }
 
 /// What an instance was made for.
@@ -59,21 +64,25 @@ impl fmt::Display for Interface {
 pub type Modes = u8;
 
 impl Mode {
-    const ALL: [Mode; 7] = [
+    const ALL: [Mode; 8] = [
         Mode::Instantiated,
         Mode::Initialization,
         Mode::Step,
         Mode::Event,
         Mode::ContinuousTime,
+        Mode::Intermediate,
         Mode::Terminated,
         Mode::Failed,
     ];
 
-    /// Whether an instance for `interface` can be in this mode.
-    pub const fn is_of(self, interface: Interface) -> bool {
+    /// Whether an instance can be in this mode.
+    pub fn is_of(self, run: &Run) -> bool {
+        let is_exchange = run.interface() == Interface::ModelExchange;
         match self {
-            Mode::Step => matches!(interface, Interface::CoSimulation),
-            Mode::Event | Mode::ContinuousTime => matches!(interface, Interface::ModelExchange),
+            Mode::Step => !is_exchange,
+            Mode::Event => is_exchange || run.events.is_some(),
+            Mode::ContinuousTime => is_exchange,
+            Mode::Intermediate => false,
             _ => true,
         }
     }
@@ -94,15 +103,16 @@ impl fmt::Display for Mode {
             Mode::Failed => "failed",
             Mode::Event => "in event mode",
             Mode::ContinuousTime => "in continuous-time mode",
+            Mode::Intermediate => "in a step, of which it tells the importer",
         })
     }
 }
 
-/// Names of a set of modes, of those that an instance for `interface` can be in.
-pub fn mode_names(modes: Modes, interface: Interface) -> String {
+/// Names of a set of modes, of those that an instance can be in.
+pub fn mode_names(modes: Modes, run: &Run) -> String {
     let names: Vec<String> = Mode::ALL
         .iter()
-        .filter(|mode| mode.bit() & modes != 0 && mode.is_of(interface))
+        .filter(|mode| mode.bit() & modes != 0 && mode.is_of(run))
         .map(Mode::to_string)
         .collect();
     names.join(", ")
@@ -115,8 +125,9 @@ const E: Modes = Mode::Event.bit();
 const C: Modes = Mode::ContinuousTime.bit();
 const T: Modes = Mode::Terminated.bit();
 const F: Modes = Mode::Failed.bit();
+const U: Modes = Mode::Intermediate.bit();
 /// For functions that answer with an error of their own that says why.
-const ALWAYS_REFUSED: Modes = I | N | S | T | F;
+const ALWAYS_REFUSED: Modes = I | N | S | E | C | T | F;
 
 const BOTH: Option<Interface> = None;
 const COSI: Option<Interface> = Some(Interface::CoSimulation);
@@ -195,6 +206,78 @@ functions! {
     fmi2GetEventIndicators:            EXCH,     N     | E | C | T | F;
     fmi2GetContinuousStates:           EXCH,     N     | E | C | T | F;
     fmi2GetNominalsOfContinuousStates: EXCH, I         | E | C | T | F;
+
+    fmi3SetDebugLogging:               BOTH, I | N | S | E | C | T | F;
+    fmi3FreeInstance:                  BOTH, I | N | S | E | C | T | F;
+    fmi3EnterInitializationMode:       BOTH, I;
+    fmi3ExitInitializationMode:        BOTH,     N;
+    fmi3EnterEventMode:                BOTH,         S     | C;
+    fmi3Terminate:                     BOTH,         S | E | C;
+    fmi3Reset:                         BOTH, I | N | S | E | C | T | F;
+    fmi3GetFloat32:                    BOTH,     N | S | E | C | T | F | U;
+    fmi3GetFloat64:                    BOTH,     N | S | E | C | T | F | U;
+    fmi3GetInt8:                       BOTH,     N | S | E | C | T | F | U;
+    fmi3GetUInt8:                      BOTH,     N | S | E | C | T | F | U;
+    fmi3GetInt16:                      BOTH,     N | S | E | C | T | F | U;
+    fmi3GetUInt16:                     BOTH,     N | S | E | C | T | F | U;
+    fmi3GetInt32:                      BOTH,     N | S | E | C | T | F | U;
+    fmi3GetUInt32:                     BOTH,     N | S | E | C | T | F | U;
+    fmi3GetInt64:                      BOTH,     N | S | E | C | T | F | U;
+    fmi3GetUInt64:                     BOTH,     N | S | E | C | T | F | U;
+    fmi3GetBoolean:                    BOTH,     N | S | E | C | T | F | U;
+    fmi3GetString:                     BOTH,     N | S | E | C | T | F | U;
+    fmi3GetBinary:                     BOTH,     N | S | E | C | T | F | U;
+    fmi3GetClock:                      BOTH,     N     | E;
+    fmi3SetFloat32:                    BOTH, I | N | S | E | C;
+    fmi3SetFloat64:                    BOTH, I | N | S | E | C;
+    fmi3SetInt8:                       BOTH, I | N | S | E;
+    fmi3SetUInt8:                      BOTH, I | N | S | E;
+    fmi3SetInt16:                      BOTH, I | N | S | E;
+    fmi3SetUInt16:                     BOTH, I | N | S | E;
+    fmi3SetInt32:                      BOTH, I | N | S | E;
+    fmi3SetUInt32:                     BOTH, I | N | S | E;
+    fmi3SetInt64:                      BOTH, I | N | S | E;
+    fmi3SetUInt64:                     BOTH, I | N | S | E;
+    fmi3SetBoolean:                    BOTH, I | N | S | E;
+    fmi3SetString:                     BOTH, I | N | S | E;
+    fmi3SetBinary:                     BOTH, I | N | S | E;
+    fmi3SetClock:                      BOTH,             E;
+    fmi3GetNumberOfVariableDependencies:BOTH, ALWAYS_REFUSED;
+    fmi3GetVariableDependencies:       BOTH, ALWAYS_REFUSED;
+    fmi3GetFMUState:                   BOTH, I | N | S | E | C | T | F;
+    fmi3SetFMUState:                   BOTH, I | N | S | E | C | T | F;
+    fmi3FreeFMUState:                  BOTH, I | N | S | E | C | T | F;
+    fmi3SerializedFMUStateSize:        BOTH, I | N | S | E | C | T | F;
+    fmi3SerializeFMUState:             BOTH, I | N | S | E | C | T | F;
+    fmi3DeserializeFMUState:           BOTH, I | N | S | E | C | T | F;
+    fmi3GetDirectionalDerivative:      BOTH,     N | S | E | C | T | F;
+    fmi3GetAdjointDerivative:          BOTH,     N | S | E | C | T | F;
+    fmi3EnterConfigurationMode:        BOTH, ALWAYS_REFUSED;
+    fmi3ExitConfigurationMode:         BOTH, ALWAYS_REFUSED;
+    fmi3GetIntervalDecimal:            BOTH, ALWAYS_REFUSED;
+    fmi3GetIntervalFraction:           BOTH, ALWAYS_REFUSED;
+    fmi3GetShiftDecimal:               BOTH, ALWAYS_REFUSED;
+    fmi3GetShiftFraction:              BOTH, ALWAYS_REFUSED;
+    fmi3SetIntervalDecimal:            BOTH, ALWAYS_REFUSED;
+    fmi3SetIntervalFraction:           BOTH, ALWAYS_REFUSED;
+    fmi3SetShiftDecimal:               BOTH, ALWAYS_REFUSED;
+    fmi3SetShiftFraction:              BOTH, ALWAYS_REFUSED;
+    fmi3EvaluateDiscreteStates:        BOTH, ALWAYS_REFUSED;
+    fmi3UpdateDiscreteStates:          BOTH,             E;
+    fmi3EnterContinuousTimeMode:       EXCH,             E;
+    fmi3CompletedIntegratorStep:       EXCH,                 C;
+    fmi3SetTime:                       EXCH,             E | C;
+    fmi3SetContinuousStates:           EXCH,                 C;
+    fmi3GetContinuousStateDerivatives: EXCH,     N     | E | C | T | F;
+    fmi3GetEventIndicators:            EXCH,     N     | E | C | T | F;
+    fmi3GetContinuousStates:           EXCH,     N     | E | C | T | F;
+    fmi3GetNominalsOfContinuousStates: EXCH,     N     | E | C | T | F;
+    fmi3GetNumberOfEventIndicators:    EXCH, I | N     | E | C | T | F;
+    fmi3GetNumberOfContinuousStates:   EXCH, I | N     | E | C | T | F;
+    fmi3EnterStepMode:                 COSI,             E;
+    fmi3GetOutputDerivatives:          COSI, ALWAYS_REFUSED;
+    fmi3DoStep:                        COSI,         S;
+    fmi3ActivateModelPartition:        BOTH, ALWAYS_REFUSED;
 }
 
 /// Takes the start time. The tolerance is for variable-step integrators and so does not apply; the stop time
@@ -220,6 +303,19 @@ pub fn setup_experiment(
     OK
 }
 
+/// fmi3EnterInitializationMode: takes the start time and enters initialization mode.
+pub fn begin_initialization(
+    instance: &mut Instance,
+    _tolerance_defined: fmi3Boolean,
+    _tolerance: f64,
+    start: f64,
+    stop_defined: fmi3Boolean,
+    stop: f64,
+) -> Answer {
+    setup_experiment(instance, fmi2False, 0.0, start, stop_defined.into(), stop)?;
+    enter_initialization(instance)
+}
+
 /// Instantiated to initialization mode.
 pub fn enter_initialization(instance: &mut Instance) -> Answer {
     instance.has_start_outputs = false;
@@ -242,6 +338,7 @@ pub fn exit_initialization(instance: &mut Instance) -> Answer {
     instance.held_force_logs.start();
     instance.told_capture = false;
     match instance.run.interface() {
+        Interface::CoSimulation if instance.run.events.is_some() => instance.run.mode = Mode::Event,
         Interface::CoSimulation => instance.run.mode = Mode::Step,
         Interface::ModelExchange => exchange::start(instance),
     }
@@ -283,6 +380,9 @@ pub fn reset(instance: &mut Instance) -> Answer {
     instance.run.state.clone_from(&instance.initial);
     State::clone_from(&mut instance.run.before, &instance.initial);
     instance.run.sampling = instance.run.sampling.map(|_| Sampling::new());
+    if let Some(events) = &mut instance.run.events {
+        events.clear();
+    }
     instance.run.mode = Mode::Instantiated;
     OK
 }

@@ -9,6 +9,7 @@ use crate::abi::{
     fmi2Boolean, fmi2CallbackFunctions, fmi2CallbackLogger, fmi2ComponentEnvironment, fmi2False, fmi2Status,
     fmi2String,
 };
+use crate::abi3::fmi3LogMessageCallback;
 use crate::arguments;
 use crate::guard::{Answer, OK, Refusal};
 use crate::instance::Instance;
@@ -63,10 +64,26 @@ impl Category {
     }
 }
 
+/// The importer's function that takes messages.
+#[derive(Clone, Copy, Debug)]
+enum Callback {
+    Two(fmi2CallbackLogger),
+    Three(fmi3LogMessageCallback),
+}
+
+impl Callback {
+    fn is_some(self) -> bool {
+        match self {
+            Callback::Two(callback) => callback.is_some(),
+            Callback::Three(callback) => callback.is_some(),
+        }
+    }
+}
+
 /// Where messages go, and which.
 #[derive(Debug)]
 pub struct Logger {
-    callback: fmi2CallbackLogger,
+    callback: Callback,
     environment: fmi2ComponentEnvironment,
     instance_name: CString,
     enabled: AtomicU8,
@@ -81,11 +98,30 @@ impl Logger {
     /// Messages of the instance `instance_name` to the importer's logger, if it has one.
     pub fn new(callbacks: Option<&fmi2CallbackFunctions>, instance_name: &CStr, debug: bool) -> Logger {
         Logger {
-            callback: callbacks.and_then(|callbacks| callbacks.logger),
+            callback: Callback::Two(callbacks.and_then(|callbacks| callbacks.logger)),
             environment: callbacks.map_or(std::ptr::null_mut(), |callbacks| callbacks.componentEnvironment),
             instance_name: instance_name.to_owned(),
             enabled: AtomicU8::new(Logger::debug_mask(debug)),
         }
+    }
+
+    /// The same for an importer of FMI 3.0, which knows the instance by its environment.
+    pub fn for_fmi3(
+        callback: fmi3LogMessageCallback,
+        environment: fmi2ComponentEnvironment,
+        debug: bool,
+    ) -> Logger {
+        Logger {
+            callback: Callback::Three(callback),
+            environment,
+            instance_name: CString::default(),
+            enabled: AtomicU8::new(Logger::debug_mask(debug)),
+        }
+    }
+
+    /// What the importer wants to get back with every call.
+    pub fn environment(&self) -> fmi2ComponentEnvironment {
+        self.environment
     }
 
     fn debug_mask(debug: bool) -> u8 {
@@ -100,15 +136,22 @@ impl Logger {
 
     /// Sends a message if its category is on.
     pub fn log(&self, status: fmi2Status, category: Category, message: &str) {
-        let Some(callback) = self.callback else { return };
         if !self.wants(category) {
             return;
         }
         let name = c_string(category.name().to_owned());
-        let message = c_string(escape(message));
-        // SAFETY: the importer's logger, called with what the standard says; all strings outlive the call.
-        unsafe {
-            callback(self.environment, self.instance_name.as_ptr(), status, name.as_ptr(), message.as_ptr());
+        match self.callback {
+            Callback::Two(Some(callback)) => {
+                let (instance, message) = (self.instance_name.as_ptr(), c_string(escape(message)));
+                // SAFETY: the importer's logger, called with what the standard says; all strings outlive the call.
+                unsafe { callback(self.environment, instance, status, name.as_ptr(), message.as_ptr()) };
+            }
+            Callback::Three(Some(callback)) => {
+                let message = c_string(message.to_owned());
+                // SAFETY: as above.
+                unsafe { callback(self.environment, status, name.as_ptr(), message.as_ptr()) };
+            }
+            Callback::Two(None) | Callback::Three(None) => {}
         }
     }
 }

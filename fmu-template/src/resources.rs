@@ -10,22 +10,22 @@ use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 
 /// The packed model, its GUID, and how much memory an instance of it takes at most, which is there.
-pub fn read_model(location: Option<&CStr>) -> Result<(Model, String, usize), String> {
+/// `argument` is the name of the location in the importer's call.
+pub fn read_model(location: Option<&CStr>, argument: &str) -> Result<(Model, String, usize), String> {
     let (folder, origin) = match location.map(CStr::to_bytes).filter(|bytes| !bytes.is_empty()) {
         Some(bytes) => {
             let text = String::from_utf8_lossy(bytes);
-            let folder = path_from_bytes(path_bytes(bytes, cfg!(windows))?)
-                .ok_or_else(|| format!("fmuResourceLocation {text} is not UTF-8"))?;
-            (folder, format!("fmuResourceLocation is {text}"))
+            let folder = path_from_bytes(path_bytes(bytes, cfg!(windows), argument)?)
+                .ok_or_else(|| format!("{argument} {text} is not UTF-8"))?;
+            (folder, format!("{argument} is {text}"))
         }
         None => {
-            let library = library_path().ok_or(
-                "fmuResourceLocation is not given and the path of this library cannot be found: give fmuResourceLocation",
-            )?;
-            (
-                folder_of(&library),
-                format!("fmuResourceLocation is not given, this library is {}", library.display()),
-            )
+            let library = library_path().ok_or_else(|| {
+                format!(
+                    "{argument} is not given and the path of this library cannot be found: give {argument}"
+                )
+            })?;
+            (folder_of(&library), format!("{argument} is not given, this library is {}", library.display()))
         }
     };
     let file = folder.join(packed::FILE_NAME);
@@ -38,7 +38,7 @@ pub fn read_model(location: Option<&CStr>) -> Result<(Model, String, usize), Str
 }
 
 /// The path that a location means, still as bytes.
-fn path_bytes(location: &[u8], windows: bool) -> Result<Vec<u8>, String> {
+fn path_bytes(location: &[u8], windows: bool, argument: &str) -> Result<Vec<u8>, String> {
     let Some(rest) = strip_scheme(location) else {
         return Ok(location.to_vec());
     };
@@ -52,7 +52,7 @@ fn path_bytes(location: &[u8], windows: bool) -> Result<Vec<u8>, String> {
             Ok([b"//", host, &path].concat())
         } else {
             Err(format!(
-                "fmuResourceLocation {} names another machine: give a local path",
+                "{argument} {} names another machine: give a local path",
                 String::from_utf8_lossy(location)
             ))
         };
@@ -161,11 +161,11 @@ mod tests {
     use super::*;
 
     fn unix(location: &str) -> String {
-        String::from_utf8(path_bytes(location.as_bytes(), false).unwrap()).unwrap()
+        String::from_utf8(path_bytes(location.as_bytes(), false, "it").unwrap()).unwrap()
     }
 
     fn windows(location: &str) -> String {
-        String::from_utf8(path_bytes(location.as_bytes(), true).unwrap()).unwrap()
+        String::from_utf8(path_bytes(location.as_bytes(), true, "it").unwrap()).unwrap()
     }
 
     #[test]
@@ -199,6 +199,6 @@ mod tests {
 
     #[test]
     fn another_machine_is_refused() {
-        assert!(path_bytes(b"file://server/share", false).unwrap_err().contains("another machine"));
+        assert!(path_bytes(b"file://server/share", false, "it").unwrap_err().contains("another machine"));
     }
 }

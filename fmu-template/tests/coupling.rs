@@ -18,6 +18,7 @@ fn variables_of(fmu: &Fmu, body: &str) -> Vec<(String, Causality, Variability, &
             let unit = match variable.kind {
                 Kind::Real(unit) => unit.name(),
                 Kind::Integer => "integer",
+                Kind::Clock => "clock",
             };
             let name = name.split('[').next().unwrap_or_default().to_owned();
             (owner == body).then_some((name, variable.causality, variable.variability, unit))

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use contact_fmu::model::packed;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 fn try_location(location: Option<&str>) -> Result<(), String> {
     instantiate(Some("x"), fmi2CoSimulation, Some(GUID), location)
@@ -108,67 +108,4 @@ fn an_instance_is_made_within_two_milliseconds() {
         .min()
         .unwrap();
     assert!(fastest.as_micros() < 2000, "{fastest:?}");
-}
-
-/// The shared library that was built with this test.
-fn built_library() -> PathBuf {
-    let name = format!("{}contact_fmu_runtime{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
-    std::env::current_exe().unwrap().with_file_name(name)
-}
-
-#[test]
-fn without_location_the_resources_are_found_from_the_library() {
-    let fmu = Fmu::new(&bouncing_ball());
-    let folder = fmu.folder.path().join("binaries/linux64");
-    std::fs::create_dir_all(&folder).unwrap();
-    let library = folder.join("model.so");
-    std::fs::copy(built_library(), &library).unwrap();
-    type Instantiate = unsafe extern "C" fn(
-        fmi2String,
-        fmi2Type,
-        fmi2String,
-        fmi2String,
-        *const fmi2CallbackFunctions,
-        fmi2Boolean,
-        fmi2Boolean,
-    ) -> fmi2Component;
-    let log = Default::default();
-    let callbacks = callbacks(&log);
-    let guid = std::ffi::CString::new(GUID).unwrap();
-    // SAFETY: the library of this project, called as the standard says.
-    unsafe {
-        let library = libloading::Library::new(&library).unwrap();
-        let instantiate = library.get::<Instantiate>(c"fmi2Instantiate").unwrap();
-        let free = library.get::<unsafe extern "C" fn(fmi2Component)>(c"fmi2FreeInstance").unwrap();
-        for location in [std::ptr::null(), c"".as_ptr()] {
-            let name = c"x".as_ptr();
-            let component = instantiate(name, fmi2CoSimulation, guid.as_ptr(), location, &callbacks, 0, 0);
-            assert!(!component.is_null(), "{log:?}");
-            free(component);
-        }
-    }
-}
-
-/// Of `fmi2Functions.h`.
-const EXPORTS: &str = "CancelStep CompletedIntegratorStep DeSerializeFMUstate DoStep EnterContinuousTimeMode \
-    EnterEventMode EnterInitializationMode ExitInitializationMode FreeFMUstate FreeInstance GetBoolean \
-    GetBooleanStatus GetContinuousStates GetDerivatives GetDirectionalDerivative GetEventIndicators GetFMUstate \
-    GetInteger GetIntegerStatus GetNominalsOfContinuousStates GetReal GetRealOutputDerivatives GetRealStatus \
-    GetStatus GetString GetStringStatus GetTypesPlatform GetVersion Instantiate NewDiscreteStates Reset \
-    SerializeFMUstate SerializedFMUstateSize SetBoolean SetContinuousStates SetDebugLogging SetFMUstate SetInteger \
-    SetReal SetRealInputDerivatives SetString SetTime SetupExperiment Terminate";
-
-#[cfg(target_os = "linux")]
-#[test]
-fn exactly_the_functions_of_the_standard_are_exported() {
-    let output = std::process::Command::new("nm")
-        .args(["-D", "--defined-only", "--format=just-symbols"])
-        .arg(built_library())
-        .output()
-        .expect("nm, which comes with the linker");
-    let mut exported: Vec<&str> = std::str::from_utf8(&output.stdout).unwrap().split_whitespace().collect();
-    exported.sort_unstable();
-    let mut expected: Vec<String> = EXPORTS.split_whitespace().map(|name| format!("fmi2{name}")).collect();
-    expected.sort_unstable();
-    assert_eq!(exported, expected);
 }

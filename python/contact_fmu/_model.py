@@ -76,15 +76,15 @@ class Model:
         """Everything that is wrong with the model; an empty list when it is right."""
         return self._native.diagnostics()
 
-    def build(self, path: Optional[AnyPath] = None, platforms: Iterable[str] = ()) -> Path:
+    def build(self, path: Optional[AnyPath] = None, platforms: Iterable[str] = (), fmi: int = 2) -> Path:
         """Writes the FMU, by default ``NAME.fmu`` in the current folder, and returns its path.
 
-        It holds libraries for ``platforms``, by default for all that :func:`contact_fmu.platforms` names. The file is
-        whole or not there.
+        It holds libraries for ``platforms``, by default for all that :func:`contact_fmu.platforms` names, and is of
+        FMI 2.0 or, with ``fmi=3``, 3.0. The file is whole or not there.
         """
         if isinstance(platforms, str):
             platforms = [platforms]
-        return Path(self._native.build(path, list(platforms)))
+        return Path(self._native.build(path, list(platforms), fmi))
 
     def simulate(
         self,

@@ -2,6 +2,7 @@
 
 use crate::failure;
 use crate::result::Run;
+use contact_fmu::fmi_version::FmiVersion;
 use contact_fmu::master::FmuError;
 use contact_fmu::master::csv::Table;
 use contact_fmu::master::extract::{ExtractedFmu, THIS_PLATFORM};
@@ -12,6 +13,7 @@ use contact_fmu::model::file::{self, SourceModel};
 use contact_fmu::package::{self, PackageError, entries::Entry};
 use contact_fmu::report::recorder;
 use contact_fmu::{description::Value, output_file};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::io;
@@ -82,10 +84,21 @@ impl Model {
     }
 
     /// Writes the FMU, by default NAME.fmu, and returns its path.
-    fn build(&self, py: Python<'_>, path: Option<PathBuf>, platforms: Vec<String>) -> PyResult<PathBuf> {
+    fn build(
+        &self,
+        py: Python<'_>,
+        path: Option<PathBuf>,
+        platforms: Vec<String>,
+        fmi: u32,
+    ) -> PyResult<PathBuf> {
+        let version = match fmi {
+            2 => FmiVersion::Two,
+            3 => FmiVersion::Three,
+            _ => return Err(PyValueError::new_err(format!("fmi is 2 or 3, not {fmi}"))),
+        };
         let source = self.right(py)?;
         let path = path.unwrap_or_else(|| PathBuf::from(format!("{}.fmu", source.model.name)));
-        let bytes = py.detach(|| package::build(source, &platforms));
+        let bytes = py.detach(|| package::build(source, version, &platforms));
         let bytes = bytes.map_err(|error| failure::other_error(py, &self.origin, error, None))?;
         py.detach(|| output_file::write(&path, &bytes))
             .map_err(|error| failure::write_error(&path, &error))?;
@@ -152,7 +165,8 @@ impl Model {
         if let Some(unpacked) = &*unpacked {
             return Ok(Arc::clone(unpacked));
         }
-        let files = package::files(source, &[THIS_PLATFORM.to_owned()]).map_err(Fault::Package)?;
+        let files =
+            package::files(source, FmiVersion::Two, &[THIS_PLATFORM.to_owned()]).map_err(Fault::Package)?;
         let fmu = ExtractedFmu::of_files(files.iter().map(Entry::named)).map_err(Fault::Fmu)?;
         let library = Library::load(&fmu).map_err(Fault::Fmu)?;
         Ok(Arc::clone(unpacked.insert(Arc::new(Unpacked {

@@ -64,6 +64,16 @@ impl Prepared {
         }
     }
 
+    /// Identifies the model.
+    pub fn guid(&self) -> &CStr {
+        &self.guid
+    }
+
+    /// The path of the resources folder.
+    pub fn location(&self) -> &CStr {
+        &self.location
+    }
+
     /// The resources folder.
     pub fn folder(&self) -> &Path {
         self.folder.path()
@@ -91,7 +101,7 @@ unsafe extern "C" fn keep_line(
     // SAFETY: the environment that was given to fmi2Instantiate, and a zero-terminated string.
     let (log, message) = unsafe { (&*environment.cast::<Log>(), CStr::from_ptr(message)) };
     let line = format!("{status:?}: {}", message.to_string_lossy());
-    log.lines.lock().expect("no thread has panicked").push(line);
+    log.keep(line);
 }
 
 /// An instance and its log. Freed when dropped.
@@ -147,6 +157,11 @@ pub fn instantiate(
 }
 
 impl Log {
+    /// Keeps a line.
+    pub fn keep(&self, line: String) {
+        self.lines.lock().expect("no thread has panicked").push(line);
+    }
+
     /// Lines since the last call.
     pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.lines.lock().expect("no thread has panicked"))

@@ -6,6 +6,7 @@
 
 pub mod archives;
 pub mod calls;
+pub mod calls3;
 pub mod client;
 pub mod damage;
 pub mod entropy;
@@ -37,12 +38,13 @@ pub struct Target {
 }
 
 /// All kinds.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     Target { name: "model-files", run: model_files::run },
     Target { name: "shape-files", run: shape_files::run },
     Target { name: "archives", run: archives::run },
     Target { name: "problems", run: problems::run },
     Target { name: "states", run: states::run },
     Target { name: "calls", run: calls::run },
+    Target { name: "calls3", run: calls3::run },
     Target { name: "stress", run: stress::run },
 ];

@@ -2,6 +2,7 @@
 
 use crate::client::{Client, Prepared};
 use crate::models::{Known, MODELS};
+use contact_fmu::fmi_version::FmiVersion;
 use contact_fmu::master::extract::{ExtractedFmu, FmuFile};
 use contact_fmu::master::library::{Instance, Library};
 use contact_fmu::model::file::SourceModel;
@@ -20,7 +21,7 @@ pub fn model(name: &str) -> &'static Known {
 /// The FMU of a model, built and extracted.
 pub fn packed(known: &Known) -> ExtractedFmu {
     let source = SourceModel { model: known.model.clone(), source: known.text.to_owned() };
-    let bytes = package::build(&source, &[]).expect("an FMU");
+    let bytes = package::build(&source, FmiVersion::Two, &[]).expect("an FMU");
     let mut file = NamedTempFile::with_suffix(".fmu").expect("a file");
     file.write_all(&bytes).expect("the FMU is written");
     FmuFile::open(file.path()).expect("a good FMU").extract().expect("room for it")

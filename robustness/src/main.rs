@@ -17,7 +17,7 @@ struct CommandLine {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Cases of one kind: model-files, shape-files, archives, problems, states, calls, stress, or of all of these; or
+    /// Cases of one kind: model-files, shape-files, archives, problems, states, calls, calls3, stress, or of all of these; or
     /// neighbours.
     Run {
         /// Kind of cases.

@@ -36,6 +36,11 @@ fn calls() {
 }
 
 #[test]
+fn calls_of_fmi3() {
+    assert_holds("calls3", 2000);
+}
+
+#[test]
 fn physics_under_stress() {
     assert_holds("stress", 500);
 }

@@ -1,5 +1,6 @@
 //! `contact-fmu build`.
 
+use crate::fmi_version::FmiVersion;
 use crate::model::file;
 use crate::output_file;
 use crate::package;
@@ -12,7 +13,7 @@ use std::path::PathBuf;
 /// The same model gives the same bytes.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  contact-fmu build bouncing_ball.toml\n  contact-fmu build ball.toml -o out/ball.fmu --platform linux64"
+    after_help = "Examples:\n  contact-fmu build bouncing_ball.toml\n  contact-fmu build ball.toml -o out/ball.fmu --platform linux64\n  contact-fmu build ball.toml --fmi 3"
 )]
 pub struct Arguments {
     /// Model file.
@@ -24,13 +25,24 @@ pub struct Arguments {
     /// FMI platform to put a library in for, such as linux64; repeat for several. All there are when left out.
     #[arg(long = "platform", value_name = "P")]
     platforms: Vec<String>,
+    /// Version of FMI: 2 for most tools, 3 for those that use event mode at impacts.
+    #[arg(long, value_name = "VERSION", default_value = "2", value_parser = version)]
+    fmi: FmiVersion,
+}
+
+fn version(text: &str) -> Result<FmiVersion, String> {
+    match text {
+        "2" | "2.0" => Ok(FmiVersion::Two),
+        "3" | "3.0" => Ok(FmiVersion::Three),
+        _ => Err("expected 2 or 3".to_owned()),
+    }
 }
 
 /// Writes the FMU and prints its path on stdout.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
     let source = file::read(&arguments.model)?;
     let path = arguments.output.unwrap_or_else(|| PathBuf::from(format!("{}.fmu", source.model.name)));
-    let bytes = package::build(&source, &arguments.platforms)?;
+    let bytes = package::build(&source, arguments.fmi, &arguments.platforms)?;
     output_file::write(&path, &bytes).with_context(|| format!("cannot write {}", path.display()))?;
     writeln!(io::stdout().lock(), "{}", path.display())?;
     Ok(())

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// Show what an FMU says about itself: variables, units, capabilities, platforms.
 ///
-/// Works for FMI 2.0 FMUs of any tool. The FMU's library is not loaded.
+/// Works for FMI 2.0 and 3.0 FMUs of any tool; of arrays every component is shown. The FMU's library is not loaded.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  contact-fmu inspect ball.fmu\n  contact-fmu inspect ball.fmu --json")]
 pub struct Arguments {
@@ -51,6 +51,7 @@ impl Display for Report<'_> {
             writeln!(f, "{name:<14}{}", printable(value))
         };
         row(f, "name", &description.model_name)?;
+        row(f, "FMI version", &description.fmi_version.to_string())?;
         row(f, "guid", &description.guid)?;
         for (name, value) in [
             ("description", &description.description),
@@ -92,9 +93,9 @@ fn experiment(experiment: &DefaultExperiment) -> String {
     if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
 }
 
-fn co_simulation(interface: &CoSimulation) -> [(&'static str, String); 10] {
+fn co_simulation(interface: &CoSimulation) -> Vec<(&'static str, String)> {
     let flag = |value: bool| value.to_string();
-    [
+    let mut list = vec![
         (
             "canHandleVariableCommunicationStepSize",
             flag(interface.can_handle_variable_communication_step_size),
@@ -108,7 +109,17 @@ fn co_simulation(interface: &CoSimulation) -> [(&'static str, String); 10] {
         ("canBeInstantiatedOnlyOncePerProcess", flag(interface.can_be_instantiated_only_once_per_process)),
         ("canNotUseMemoryManagementFunctions", flag(interface.can_not_use_memory_management_functions)),
         ("needsExecutionTool", flag(interface.needs_execution_tool)),
-    ]
+    ];
+    if let Some(more) = &interface.fmi3 {
+        list.extend([
+            ("hasEventMode", flag(more.has_event_mode)),
+            ("mightReturnEarlyFromDoStep", flag(more.might_return_early_from_do_step)),
+            ("canReturnEarlyAfterIntermediateUpdate", flag(more.can_return_early_after_intermediate_update)),
+            ("providesIntermediateUpdate", flag(more.provides_intermediate_update)),
+            ("providesAdjointDerivatives", flag(more.provides_adjoint_derivatives)),
+        ]);
+    }
+    list
 }
 
 fn model_exchange(interface: &ModelExchange) -> [(&'static str, String); 7] {
@@ -141,7 +152,7 @@ fn variables(f: &mut fmt::Formatter<'_>, description: &ModelDescription) -> fmt:
         .map(|variable| {
             [
                 variable.name.clone(),
-                variable.variable_type.to_string(),
+                variable.type_name(),
                 variable.causality.to_string(),
                 unit_of(variable),
                 variable.start.as_ref().map(ToString::to_string).unwrap_or_default(),

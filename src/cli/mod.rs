@@ -21,7 +21,7 @@ use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 
-/// Packages a nonsmooth contact engine as an FMI 2.0 FMU for co-simulation and model exchange.
+/// Packages a nonsmooth contact engine as an FMI 2.0 or 3.0 FMU for co-simulation and model exchange.
 #[derive(Parser)]
 #[command(name = "contact-fmu", version, propagate_version = true)]
 struct CommandLine {

@@ -4,6 +4,7 @@ use super::progress::{CLEAR_LINE, Progress};
 use super::terminal_plot;
 use super::{message, printable_lines};
 use crate::description::{ModelDescription, Value, VariableType};
+use crate::fmi_version::FmiVersion;
 use crate::master::csv::{self, Table};
 use crate::master::extract::{ExtractedFmu, FmuFile, THIS_PLATFORM};
 use crate::master::library::LogMessage;
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 /// Run an FMU, or the FMU of a model file, and write its outputs as CSV, as a report, or draw them.
 ///
-/// Runs FMI 2.0 co-simulation FMUs of any tool. The table has a column `time` and one for each output.
+/// Runs FMI 2.0 and 3.0 co-simulation FMUs of any tool. The table has a column `time` and one for each output.
 /// When the FMU fails, what came until then is written and the exit code is 1.
 #[derive(clap::Args)]
 #[command(
@@ -251,7 +252,7 @@ fn open(path: &Path) -> anyhow::Result<ExtractedFmu> {
         return Ok(FmuFile::open(path)?.extract()?);
     }
     let source = file::read(path)?;
-    let files = package::files(&source, &[THIS_PLATFORM.to_owned()])?;
+    let files = package::files(&source, FmiVersion::Two, &[THIS_PLATFORM.to_owned()])?;
     Ok(ExtractedFmu::of_files(files.iter().map(Entry::named))?)
 }
 

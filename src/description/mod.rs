@@ -1,18 +1,24 @@
-//! `modelDescription.xml`: written from the variable table ([`write`]), read from any FMI 2.0 FMU ([`read`]).
+//! `modelDescription.xml`: written from the variable table ([`write`] for FMI 2.0, [`write3`] for 3.0), read from any FMU
+//! ([`read`]); and the terminals of bodies ([`terminals`]).
 
 pub mod read;
+mod read3;
+pub mod terminals;
 pub mod write;
+pub mod write3;
 
+use crate::fmi_version::FmiVersion;
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// What the `modelDescription.xml` of an FMI 2.0 FMU says.
+/// What the `modelDescription.xml` of an FMU says. Arrays of FMI 3.0 are told component by component.
 ///
-/// Fields have the names of the XML attributes, also when serialized.
+/// Fields have the names of the XML attributes, also when serialized; where the versions differ, those of FMI 2.0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "named as in the FMI standard")]
 pub struct ModelDescription {
+    pub fmi_version: FmiVersion,
     pub model_name: String,
     pub guid: String,
     pub description: Option<String>,
@@ -51,6 +57,21 @@ pub struct CoSimulation {
     #[serde(rename = "canSerializeFMUstate")]
     pub can_serialize_fmu_state: bool,
     pub provides_directional_derivative: bool,
+    /// What only FMI 3.0 knows.
+    #[serde(flatten)]
+    pub fmi3: Option<Fmi3Capabilities>,
+}
+
+/// Capabilities that only FMI 3.0 knows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "named as in the FMI standard")]
+pub struct Fmi3Capabilities {
+    pub has_event_mode: bool,
+    pub might_return_early_from_do_step: bool,
+    pub can_return_early_after_intermediate_update: bool,
+    pub provides_intermediate_update: bool,
+    pub provides_adjoint_derivatives: bool,
 }
 
 /// The model-exchange interface and its capabilities.
@@ -114,7 +135,7 @@ pub struct SimpleType {
 #[allow(missing_docs, reason = "named as in the FMI standard")]
 pub struct EnumerationItem {
     pub name: String,
-    pub value: i32,
+    pub value: i64,
 }
 
 /// A log category.
@@ -155,6 +176,21 @@ pub struct ScalarVariable {
     pub min: Option<f64>,
     pub max: Option<f64>,
     pub start: Option<Value>,
+    /// Where it is in an FMU of FMI 3.0.
+    #[serde(flatten)]
+    pub element: Option<Element>,
+}
+
+/// Type of FMI 3.0, and which of the values of an array it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Element {
+    /// Type by its name in FMI 3.0.
+    pub fmi3_type: &'static str,
+    /// Position in the array, from 0.
+    pub element: u32,
+    /// Values that the array has.
+    pub elements: u32,
 }
 
 /// Type of a variable.
@@ -166,6 +202,8 @@ pub enum VariableType {
     Boolean,
     String,
     Enumeration,
+    Binary,
+    Clock,
 }
 
 /// Value of a variable. An enumeration has the integer of its item.
@@ -174,7 +212,7 @@ pub enum VariableType {
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Value {
     Real(f64),
-    Integer(i32),
+    Integer(i64),
     Boolean(bool),
     String(String),
 }
@@ -239,9 +277,11 @@ impl ModelDescription {
         self.model_variables.iter().find(|variable| variable.name == name)
     }
 
-    /// The variables with causality output, in the order of the file.
+    /// The variables with causality output that have values for a table, in the order of the file.
     pub fn outputs(&self) -> impl Iterator<Item = &ScalarVariable> {
-        self.model_variables.iter().filter(|variable| variable.causality == Causality::Output)
+        let has_value = |kind| !matches!(kind, VariableType::Binary | VariableType::Clock);
+        let outputs = self.model_variables.iter().filter(|variable| variable.causality == Causality::Output);
+        outputs.filter(move |variable| has_value(variable.variable_type))
     }
 
     /// Unit of a variable, its own or that of its declared type.
@@ -272,6 +312,13 @@ impl ScalarVariable {
             (C::Parameter, _) | (_, V::Constant) => Some(Initial::Exact),
             _ => Some(Initial::Calculated),
         })
+    }
+}
+
+impl ScalarVariable {
+    /// Name of its type in the version of FMI that its FMU is of.
+    pub fn type_name(&self) -> String {
+        self.element.map_or_else(|| self.variable_type.to_string(), |element| element.fmi3_type.to_owned())
     }
 }
 

@@ -1,13 +1,15 @@
-//! Reads the `modelDescription.xml` of any FMI 2.0 FMU.
+//! Reads the `modelDescription.xml` of any FMI 2.0 or 3.0 FMU.
 //!
 //! Elements and attributes that the crate has no use for are passed over; entities other than the five of XML
 //! are refused, never expanded.
 
+use super::read3::Variable3;
 use super::{
-    BaseUnit, Causality, CoSimulation, DefaultExperiment, EnumerationItem, Initial, LogCategory,
-    ModelDescription, ModelExchange, ScalarVariable, SimpleType, UnitDefinition, Unknown, Value, Variability,
-    VariableType,
+    BaseUnit, Causality, CoSimulation, DefaultExperiment, EnumerationItem, Fmi3Capabilities, Initial,
+    LogCategory, ModelDescription, ModelExchange, ScalarVariable, SimpleType, UnitDefinition, Unknown, Value,
+    Variability, VariableType,
 };
+use crate::fmi_version::FmiVersion;
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
@@ -99,6 +101,8 @@ struct Document {
     root_seen: bool,
     variable: Option<ScalarVariable>,
     variable_has_type: bool,
+    /// The variable of FMI 3.0 that is open.
+    variable3: Option<Variable3>,
 }
 
 impl Document {
@@ -134,7 +138,9 @@ impl Document {
                 self.root_seen = true;
                 root(description, &attributes)?;
             }
-            ["CoSimulation"] => description.co_simulation = Some(co_simulation(&attributes)?),
+            ["CoSimulation"] => {
+                description.co_simulation = Some(co_simulation(&attributes, description.fmi_version)?);
+            }
             ["ModelExchange"] => description.model_exchange = Some(model_exchange(&attributes)?),
             ["UnitDefinitions", "Unit"] => description
                 .unit_definitions
@@ -159,6 +165,17 @@ impl Document {
                     definition.items.push(EnumerationItem { name, value });
                 }
             }
+            ["TypeDefinitions", "Float64Type" | "Float32Type" | "EnumerationType"] => {
+                let (name, unit) = (attributes.required("name")?, attributes.text("unit"));
+                description.type_definitions.push(SimpleType { name, unit, ..SimpleType::default() });
+            }
+            ["TypeDefinitions", "EnumerationType", "Item"] => {
+                if let Some(definition) = description.type_definitions.last_mut() {
+                    let name = attributes.required("name")?;
+                    let value = attributes.number("value")?.ok_or("<Item> has no value")?;
+                    definition.items.push(EnumerationItem { name, value });
+                }
+            }
             ["LogCategories", "Category"] => description.log_categories.push(LogCategory {
                 name: attributes.required("name")?,
                 description: attributes.text("description"),
@@ -169,6 +186,23 @@ impl Document {
                     stop_time: attributes.real("stopTime")?,
                     tolerance: attributes.real("tolerance")?,
                     step_size: attributes.real("stepSize")?,
+                }
+            }
+            ["ModelVariables", element] if description.fmi_version == FmiVersion::Three => {
+                self.variable3 = Variable3::new(element, scalar_variable(&attributes)?, &attributes)?;
+            }
+            ["ModelVariables", _, inner] if description.fmi_version == FmiVersion::Three => {
+                if let Some(variable) = &mut self.variable3 {
+                    variable.inner(inner, &attributes, &description.model_variables)?;
+                }
+            }
+            ["ModelStructure", list @ ("Output" | "ContinuousStateDerivative" | "InitialUnknown")] => {
+                let entries = super::read3::unknowns(&attributes, &description.model_variables)?;
+                let structure = &mut description.model_structure;
+                match *list {
+                    "Output" => structure.outputs.extend(entries),
+                    "ContinuousStateDerivative" => structure.derivatives.extend(entries),
+                    _ => structure.initial_unknowns.extend(entries),
                 }
             }
             ["ModelVariables", "ScalarVariable"] => {
@@ -197,6 +231,12 @@ impl Document {
 
     fn end(&mut self) -> Result<(), String> {
         let closed = self.open.pop();
+        if self.open.len() == 2
+            && let Some(variable) = self.variable3.take()
+        {
+            variable.expand(&mut self.description.model_variables)?;
+            return Ok(());
+        }
         if closed.as_deref() == Some("ScalarVariable")
             && self.open.len() == 2
             && let Some(variable) = self.variable.take()
@@ -228,11 +268,17 @@ impl Document {
 
 fn root(description: &mut ModelDescription, attributes: &Attributes) -> Result<(), String> {
     let version = attributes.required("fmiVersion")?;
-    if version.trim() != "2.0" {
-        return Err(format!("FMI version {version} is not supported, only 2.0"));
-    }
+    let identity;
+    (description.fmi_version, identity) = match version.trim() {
+        "2.0" => (FmiVersion::Two, "guid"),
+        "3.0" => (FmiVersion::Three, "instantiationToken"),
+        text if text.starts_with("3.0.") || text.starts_with("3.0-") => {
+            (FmiVersion::Three, "instantiationToken")
+        }
+        _ => return Err(format!("FMI version {version} is not supported, only 2.0 and 3.0")),
+    };
     description.model_name = attributes.required("modelName")?;
-    description.guid = attributes.required("guid")?;
+    description.guid = attributes.required(identity)?;
     description.description = attributes.text("description");
     description.author = attributes.text("author");
     description.version = attributes.text("version");
@@ -244,8 +290,20 @@ fn root(description: &mut ModelDescription, attributes: &Attributes) -> Result<(
     Ok(())
 }
 
-fn co_simulation(attributes: &Attributes) -> Result<CoSimulation, String> {
+fn co_simulation(attributes: &Attributes, version: FmiVersion) -> Result<CoSimulation, String> {
+    let fmi3 = match version {
+        FmiVersion::Two => None,
+        FmiVersion::Three => Some(Fmi3Capabilities {
+            has_event_mode: attributes.flag("hasEventMode")?,
+            might_return_early_from_do_step: attributes.flag("mightReturnEarlyFromDoStep")?,
+            can_return_early_after_intermediate_update: attributes
+                .flag("canReturnEarlyAfterIntermediateUpdate")?,
+            provides_intermediate_update: attributes.flag("providesIntermediateUpdate")?,
+            provides_adjoint_derivatives: attributes.flag("providesAdjointDerivatives")?,
+        }),
+    };
     Ok(CoSimulation {
+        fmi3,
         model_identifier: attributes.required("modelIdentifier")?,
         needs_execution_tool: attributes.flag("needsExecutionTool")?,
         can_handle_variable_communication_step_size: attributes
@@ -255,9 +313,10 @@ fn co_simulation(attributes: &Attributes) -> Result<CoSimulation, String> {
         can_run_asynchronuously: attributes.flag("canRunAsynchronuously")?,
         can_be_instantiated_only_once_per_process: attributes.flag("canBeInstantiatedOnlyOncePerProcess")?,
         can_not_use_memory_management_functions: attributes.flag("canNotUseMemoryManagementFunctions")?,
-        can_get_and_set_fmu_state: attributes.flag("canGetAndSetFMUstate")?,
-        can_serialize_fmu_state: attributes.flag("canSerializeFMUstate")?,
-        provides_directional_derivative: attributes.flag("providesDirectionalDerivative")?,
+        can_get_and_set_fmu_state: attributes.flag_of(["canGetAndSetFMUstate", "canGetAndSetFMUState"])?,
+        can_serialize_fmu_state: attributes.flag_of(["canSerializeFMUstate", "canSerializeFMUState"])?,
+        provides_directional_derivative: attributes
+            .flag_of(["providesDirectionalDerivative", "providesDirectionalDerivatives"])?,
     })
 }
 
@@ -268,9 +327,10 @@ fn model_exchange(attributes: &Attributes) -> Result<ModelExchange, String> {
         completed_integrator_step_not_needed: attributes.flag("completedIntegratorStepNotNeeded")?,
         can_be_instantiated_only_once_per_process: attributes.flag("canBeInstantiatedOnlyOncePerProcess")?,
         can_not_use_memory_management_functions: attributes.flag("canNotUseMemoryManagementFunctions")?,
-        can_get_and_set_fmu_state: attributes.flag("canGetAndSetFMUstate")?,
-        can_serialize_fmu_state: attributes.flag("canSerializeFMUstate")?,
-        provides_directional_derivative: attributes.flag("providesDirectionalDerivative")?,
+        can_get_and_set_fmu_state: attributes.flag_of(["canGetAndSetFMUstate", "canGetAndSetFMUState"])?,
+        can_serialize_fmu_state: attributes.flag_of(["canSerializeFMUstate", "canSerializeFMUState"])?,
+        provides_directional_derivative: attributes
+            .flag_of(["providesDirectionalDerivative", "providesDirectionalDerivatives"])?,
     })
 }
 
@@ -296,6 +356,7 @@ fn scalar_variable(attributes: &Attributes) -> Result<ScalarVariable, String> {
         "causality",
         &[
             ("parameter", Causality::Parameter),
+            ("structuralParameter", Causality::Parameter),
             ("calculatedParameter", Causality::CalculatedParameter),
             ("input", Causality::Input),
             ("output", Causality::Output),
@@ -319,9 +380,7 @@ fn scalar_variable(attributes: &Attributes) -> Result<ScalarVariable, String> {
     )?;
     Ok(ScalarVariable {
         name: attributes.required("name")?,
-        value_reference: attributes
-            .number("valueReference")?
-            .ok_or("<ScalarVariable> has no valueReference")?,
+        value_reference: attributes.number("valueReference")?.ok_or("the variable has no valueReference")?,
         description: attributes.text("description"),
         causality: causality.unwrap_or(Causality::Local),
         variability: variability.unwrap_or(Variability::Continuous),
@@ -333,6 +392,7 @@ fn scalar_variable(attributes: &Attributes) -> Result<ScalarVariable, String> {
         min: None,
         max: None,
         start: None,
+        element: None,
     })
 }
 
@@ -357,9 +417,12 @@ fn typed(variable: &mut ScalarVariable, kind: VariableType, attributes: &Attribu
     variable.max = attributes.real("max")?;
     variable.start = match kind {
         VariableType::Real => attributes.real("start")?.map(Value::Real),
-        VariableType::Integer | VariableType::Enumeration => attributes.number("start")?.map(Value::Integer),
+        VariableType::Integer | VariableType::Enumeration => {
+            attributes.number::<i32>("start")?.map(|start| Value::Integer(start.into()))
+        }
         VariableType::Boolean => attributes.boolean("start")?.map(Value::Boolean),
         VariableType::String => attributes.text("start").map(Value::String),
+        VariableType::Binary | VariableType::Clock => None,
     };
     Ok(())
 }
@@ -385,7 +448,7 @@ fn unknown(attributes: &Attributes, variables: usize) -> Result<Unknown, String>
 }
 
 /// The attributes of one element, unescaped.
-struct Attributes {
+pub(super) struct Attributes {
     element: String,
     values: Vec<(String, String)>,
 }
@@ -411,15 +474,15 @@ impl Attributes {
         Ok(Attributes { element: name, values })
     }
 
-    fn get(&self, name: &str) -> Option<&str> {
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.values.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    fn text(&self, name: &str) -> Option<String> {
+    pub(super) fn text(&self, name: &str) -> Option<String> {
         self.get(name).map(str::to_owned)
     }
 
-    fn required(&self, name: &str) -> Result<String, String> {
+    pub(super) fn required(&self, name: &str) -> Result<String, String> {
         self.text(name).ok_or_else(|| format!("<{}> has no {name}", self.element))
     }
 
@@ -436,11 +499,11 @@ impl Attributes {
         }
     }
 
-    fn real(&self, name: &str) -> Result<Option<f64>, String> {
+    pub(super) fn real(&self, name: &str) -> Result<Option<f64>, String> {
         self.parsed(name, "a number", |text| text.parse().ok())
     }
 
-    fn number<T: FromStr>(&self, name: &str) -> Result<Option<T>, String> {
+    pub(super) fn number<T: FromStr>(&self, name: &str) -> Result<Option<T>, String> {
         self.parsed(name, "a whole number of the allowed range", |text| text.parse().ok())
     }
 
@@ -454,6 +517,11 @@ impl Attributes {
 
     fn flag(&self, name: &str) -> Result<bool, String> {
         Ok(self.boolean(name)?.unwrap_or(false))
+    }
+
+    /// A flag that has another name in FMI 3.0.
+    fn flag_of(&self, names: [&str; 2]) -> Result<bool, String> {
+        Ok(self.flag(names[0])? || self.flag(names[1])?)
     }
 
     fn choice<T: Copy>(&self, name: &str, choices: &[(&str, T)]) -> Result<Option<T>, String> {

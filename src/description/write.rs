@@ -1,4 +1,4 @@
-//! Writes `modelDescription.xml` from a model and its variable table.
+//! Writes the `modelDescription.xml` of FMI 2.0 from a model and its variable table.
 
 use crate::engine::System;
 use crate::log_categories::LOG_CATEGORIES;
@@ -13,21 +13,27 @@ use std::io;
 pub const GENERATION_TOOL: &str = concat!("contact-fmu ", env!("CARGO_PKG_VERSION"));
 
 /// Relative tolerance for the integrator of an importer in model exchange: what it leaves grows with each impact.
-const TOLERANCE: f64 = 1e-10;
+pub(super) const TOLERANCE: f64 = 1e-10;
 
 /// The file's contents. `variables` is the table of `model`.
 pub fn write(model: &Model, variables: &[Variable], guid: &str) -> String {
+    to_text(|xml| document(xml, model, variables, guid))
+}
+
+/// A whole file.
+pub(super) fn to_text(document: impl FnOnce(&mut Xml) -> io::Result<()>) -> String {
     let mut xml = Writer::new_with_indent(Vec::new(), b' ', 2);
-    document(&mut xml, model, variables, guid).expect("writing to memory does not fail");
+    xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))
+        .and_then(|()| document(&mut xml))
+        .expect("writing to memory does not fail");
     let mut bytes = xml.into_inner();
     bytes.push(b'\n');
     String::from_utf8(bytes).expect("only UTF-8 was written")
 }
 
-type Xml = Writer<Vec<u8>>;
+pub(super) type Xml = Writer<Vec<u8>>;
 
 fn document(xml: &mut Xml, model: &Model, variables: &[Variable], guid: &str) -> io::Result<()> {
-    xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
     xml.create_element("fmiModelDescription")
         .with_attribute(("fmiVersion", "2.0"))
         .with_attribute(("modelName", model.name.as_str()))
@@ -41,16 +47,9 @@ fn document(xml: &mut Xml, model: &Model, variables: &[Variable], guid: &str) ->
                 model_exchange(xml, &model.name)?;
             }
             co_simulation(xml, &model.name)?;
-            unit_definitions(xml, variables)?;
+            unit_definitions(xml, variables.iter().filter(|variable| is_listed(variable)))?;
             log_categories(xml)?;
-            let mut experiment = xml
-                .create_element("DefaultExperiment")
-                .with_attribute(("startTime", real(0.0).as_str()))
-                .with_attribute(("stopTime", real(model.experiment.stop).as_str()));
-            if model.can_be_sampled() {
-                experiment = experiment.with_attribute(("tolerance", real(TOLERANCE).as_str()));
-            }
-            experiment.with_attribute(("stepSize", real(model.experiment.step).as_str())).write_empty()?;
+            default_experiment(xml, model)?;
             xml.create_element("ModelVariables").write_inner_content(|xml| {
                 let mut listed = variables.iter().enumerate().filter(|(_, variable)| is_listed(variable));
                 listed.try_for_each(|(reference, variable)| scalar_variable(xml, reference, variable))
@@ -101,15 +100,16 @@ fn co_simulation(xml: &mut Xml, identifier: &str) -> io::Result<()> {
     Ok(())
 }
 
-fn unit_definitions(xml: &mut Xml, variables: &[Variable]) -> io::Result<()> {
-    let used: BTreeSet<Unit> = variables
-        .iter()
-        .filter(|variable| is_listed(variable))
-        .filter_map(|variable| match variable.kind {
-            Kind::Real(unit) => Some(unit),
-            Kind::Integer => None,
-        })
-        .collect();
+/// Definitions of the units of `variables`.
+pub(super) fn unit_definitions<'a>(
+    xml: &mut Xml,
+    variables: impl Iterator<Item = &'a Variable>,
+) -> io::Result<()> {
+    let unit = |variable: &Variable| match variable.kind {
+        Kind::Real(unit) => Some(unit),
+        Kind::Integer | Kind::Clock => None,
+    };
+    let used: BTreeSet<Unit> = variables.filter_map(unit).collect();
     xml.create_element("UnitDefinitions").write_inner_content(|xml| {
         for unit in used {
             xml.create_element("Unit").with_attribute(("name", unit.name())).write_inner_content(|xml| {
@@ -129,7 +129,7 @@ fn unit_definitions(xml: &mut Xml, variables: &[Variable]) -> io::Result<()> {
     Ok(())
 }
 
-fn log_categories(xml: &mut Xml) -> io::Result<()> {
+pub(super) fn log_categories(xml: &mut Xml) -> io::Result<()> {
     xml.create_element("LogCategories").write_inner_content(|xml| {
         for &(name, description) in LOG_CATEGORIES {
             xml.create_element("Category")
@@ -142,37 +142,33 @@ fn log_categories(xml: &mut Xml) -> io::Result<()> {
     Ok(())
 }
 
+pub(super) fn default_experiment(xml: &mut Xml, model: &Model) -> io::Result<()> {
+    let mut experiment = xml
+        .create_element("DefaultExperiment")
+        .with_attribute(("startTime", real(0.0).as_str()))
+        .with_attribute(("stopTime", real(model.experiment.stop).as_str()));
+    if model.can_be_sampled() {
+        experiment = experiment.with_attribute(("tolerance", real(TOLERANCE).as_str()));
+    }
+    experiment.with_attribute(("stepSize", real(model.experiment.step).as_str())).write_empty()?;
+    Ok(())
+}
+
 fn scalar_variable(xml: &mut Xml, reference: usize, variable: &Variable) -> io::Result<()> {
-    let causality = match variable.causality {
-        Causality::Independent => unreachable!("it is not listed"),
-        Causality::Parameter => "parameter",
-        Causality::Input => "input",
-        Causality::Output => "output",
-    };
-    let variability = match variable.variability {
-        Variability::Fixed => "fixed",
-        Variability::Tunable => "tunable",
-        Variability::Discrete => "discrete",
-        Variability::Continuous => "continuous",
-    };
     let mut element = xml
         .create_element("ScalarVariable")
         .with_attribute(("name", variable.name.as_str()))
         .with_attribute(("valueReference", reference.to_string().as_str()))
         .with_attribute(("description", variable.description.as_str()))
-        .with_attribute(("causality", causality))
-        .with_attribute(("variability", variability));
-    if let Some(initial) = variable.initial {
-        let initial = match initial {
-            Initial::Exact => "exact",
-            Initial::Calculated => "calculated",
-        };
-        element = element.with_attribute(("initial", initial));
+        .with_attribute(("causality", causality(variable.causality)))
+        .with_attribute(("variability", variability(variable.variability)));
+    if let Some(given) = variable.initial {
+        element = element.with_attribute(("initial", initial(given)));
     }
     element.write_inner_content(|xml| {
         let number = match variable.kind {
             Kind::Real(_) => real,
-            Kind::Integer => integer,
+            Kind::Integer | Kind::Clock => integer,
         };
         let mut element = match variable.kind {
             Kind::Real(unit) => {
@@ -182,7 +178,7 @@ fn scalar_variable(xml: &mut Xml, reference: usize, variable: &Variable) -> io::
                 }
                 element.with_attribute(("unit", unit.name()))
             }
-            Kind::Integer => xml.create_element("Integer"),
+            Kind::Integer | Kind::Clock => xml.create_element("Integer"),
         };
         let range = variable.range;
         for (name, value) in [("min", range.min), ("max", range.max), ("start", variable.start)] {
@@ -194,6 +190,31 @@ fn scalar_variable(xml: &mut Xml, reference: usize, variable: &Variable) -> io::
         Ok(())
     })?;
     Ok(())
+}
+
+pub(super) fn causality(causality: Causality) -> &'static str {
+    match causality {
+        Causality::Independent => "independent",
+        Causality::Parameter => "parameter",
+        Causality::Input => "input",
+        Causality::Output => "output",
+    }
+}
+
+pub(super) fn variability(variability: Variability) -> &'static str {
+    match variability {
+        Variability::Fixed => "fixed",
+        Variability::Tunable => "tunable",
+        Variability::Discrete => "discrete",
+        Variability::Continuous => "continuous",
+    }
+}
+
+pub(super) fn initial(initial: Initial) -> &'static str {
+    match initial {
+        Initial::Exact => "exact",
+        Initial::Calculated => "calculated",
+    }
 }
 
 fn model_structure(xml: &mut Xml, model: &Model, variables: &[Variable]) -> io::Result<()> {
@@ -227,7 +248,7 @@ fn model_structure(xml: &mut Xml, model: &Model, variables: &[Variable]) -> io::
 const LONGEST_LIST: usize = 100;
 
 /// Positions of the variables that outputs may depend on.
-struct Knowns {
+pub(super) struct Knowns {
     /// Inputs, by island.
     inputs: Vec<Vec<usize>>,
     /// Start poses, by body.
@@ -239,7 +260,7 @@ struct Knowns {
 }
 
 impl Knowns {
-    fn of(variables: &[Variable], system: &System) -> Knowns {
+    pub(super) fn of(variables: &[Variable], system: &System) -> Knowns {
         let islands = islands(system);
         let mut knowns = Knowns {
             inputs: vec![Vec::new(); system.islands.len()],
@@ -296,7 +317,7 @@ impl Knowns {
     /// The inputs that an output depends on at once; none stands for all of them. At communication points and time events,
     /// inputs move nothing before the step that comes; but the forces for that step are there at its start in model
     /// exchange.
-    fn at_once(&self, variable: &Variable) -> Option<&[usize]> {
+    pub(super) fn at_once(&self, variable: &Variable) -> Option<&[usize]> {
         match variable.depends_on {
             _ if !variable.slot.is_force_for_master() => Some(&[]),
             Dependence::Everything => None,
@@ -310,7 +331,7 @@ impl Knowns {
     /// What an output is computed from in initialization mode; none stands for everything, as where the first forces
     /// for a master come from. What else belongs to a step is zero before the first one, whatever the start values
     /// are.
-    fn of_start(&self, variable: &Variable, system: &System) -> Option<Vec<usize>> {
+    pub(super) fn of_start(&self, variable: &Variable, system: &System) -> Option<Vec<usize>> {
         let is_coupled = match variable.depends_on {
             Dependence::Nothing => false,
             Dependence::Island(island) => self.is_coupled[island],
@@ -362,15 +383,15 @@ fn unknown(
 }
 
 /// Text without the control characters that XML 1.0 cannot hold.
-fn legal(text: &str) -> String {
+pub(super) fn legal(text: &str) -> String {
     text.replace(|c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r'), "\u{fffd}")
 }
 
 /// The shortest form that reads back to the same number.
-fn real(value: f64) -> String {
+pub(super) fn real(value: f64) -> String {
     format!("{value:?}")
 }
 
-fn integer(value: f64) -> String {
+pub(super) fn integer(value: f64) -> String {
     format!("{value:.0}")
 }

@@ -8,6 +8,7 @@ mod coupling;
 pub mod derivative;
 mod elementary;
 mod energy;
+pub mod events;
 pub mod geometry;
 mod initial;
 mod inputs;

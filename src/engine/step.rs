@@ -2,6 +2,7 @@
 
 use super::contact::{Impulse, Jacobian, Neighbours, Touch};
 use super::coupling;
+use super::events::Watch;
 use super::linkage;
 use super::pile::{self, PileScratch};
 use super::problem::mixed::MixedProblem;
@@ -76,6 +77,8 @@ pub struct Workspace<S: Scalar> {
     pub(super) pile: Option<Box<PileScratch>>,
     /// Most pairs in an island whose steps are captured because it is too large to be split at impacts.
     pub(super) captured_pairs: usize,
+    /// What to do at events.
+    pub(super) watch: Watch,
     /// Substeps that may repeat themselves, by [`Island::rest`].
     repeats: Vec<Repeat<S>>,
     /// State of a window on trial; made when there is the first one.
@@ -190,6 +193,7 @@ impl<S: Scalar> Workspace<S> {
             memory: pile::Memory::new(),
             pile: None,
             captured_pairs: 0,
+            watch: Watch::OFF,
             repeats: Repeat::of_islands(system),
             trial: None,
         }
@@ -322,14 +326,14 @@ fn advance_island<S: Solvable>(
 
 /// Whether there is no use to go on after a substep: looks now and then, for steps may have millions of them.
 #[inline]
-fn is_lost<S: Scalar>(state: &State<S>, substep: u32) -> bool {
+pub(super) fn is_lost<S: Scalar>(state: &State<S>, substep: u32) -> bool {
     const NOW_AND_THEN: u32 = 32;
     substep % NOW_AND_THEN == NOW_AND_THEN - 1 && !state.is_finite()
 }
 
 /// Advances an island over a substep that starts at `offset`.
 #[inline]
-fn advance_by_substep<S: Solvable>(
+pub(super) fn advance_by_substep<S: Solvable>(
     system: &System,
     island: &Island,
     state: &mut State<S>,
@@ -352,7 +356,7 @@ fn advance_by_substep<S: Solvable>(
 }
 
 /// Number and length of the substeps of a communication step.
-fn cut(duration: f64, step: f64) -> Result<(u32, f64), StepError> {
+pub(super) fn cut(duration: f64, step: f64) -> Result<(u32, f64), StepError> {
     let needed = (duration / step - SUBSTEP_SLACK).ceil().max(1.0);
     if needed > MAX_SUBSTEPS {
         return Err(StepError::TooManySubsteps { duration, step, needed });
@@ -360,7 +364,7 @@ fn cut(duration: f64, step: f64) -> Result<(u32, f64), StepError> {
     Ok((needed as u32, duration / needed))
 }
 
-fn begin<S: Scalar>(state: &mut State<S>, duration: f64, substeps: u32) {
+pub(super) fn begin<S: Scalar>(state: &mut State<S>, duration: f64, substeps: u32) {
     state.step = StepRecord {
         duration,
         substeps,

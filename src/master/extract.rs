@@ -3,6 +3,7 @@
 use super::FmuError;
 use crate::description::ModelDescription;
 use crate::description::read;
+use crate::fmi_version::FmiVersion;
 use crate::model::{Model, packed};
 use std::collections::HashSet;
 use std::env::consts::DLL_SUFFIX;
@@ -138,6 +139,14 @@ impl ExtractedFmu {
         self.folder.path().join("resources")
     }
 
+    /// The name of this machine's platform in the version of FMI that the FMU is of.
+    fn platform(&self) -> &'static str {
+        match self.description.fmi_version {
+            FmiVersion::Two => THIS_PLATFORM,
+            FmiVersion::Three => THIS_PLATFORM_IN_FMI3,
+        }
+    }
+
     /// The library for this machine.
     pub fn library(&self) -> Result<PathBuf, FmuError> {
         let identifier =
@@ -146,7 +155,8 @@ impl ExtractedFmu {
         if identifier.is_empty() || identifier.contains(['/', '\\', ':', '\0']) {
             return Err(FmuError::WrongIdentifier { identifier: identifier.clone() });
         }
-        let folder = self.folder.path().join("binaries").join(THIS_PLATFORM);
+        let platform = self.platform();
+        let folder = self.folder.path().join("binaries").join(platform);
         let name = format!("{identifier}{DLL_SUFFIX}");
         let path = folder.join(&name);
         if path.is_file() {
@@ -154,9 +164,9 @@ impl ExtractedFmu {
         }
         let found = libraries(&folder);
         if found.is_empty() {
-            return Err(FmuError::NoLibrary { platform: THIS_PLATFORM, available: self.platforms.clone() });
+            return Err(FmuError::NoLibrary { platform, available: self.platforms.clone() });
         }
-        let folder = format!("binaries/{THIS_PLATFORM}");
+        let folder = format!("binaries/{platform}");
         Err(FmuError::WrongLibraryName { folder, found, expected: name })
     }
 }
@@ -189,6 +199,25 @@ pub const THIS_PLATFORM: &str = if cfg!(all(target_os = "linux", target_arch = "
     "win32"
 } else if cfg!(target_os = "macos") {
     "darwin64"
+} else {
+    "unknown platform"
+};
+
+/// The same in FMI 3.0.
+const THIS_PLATFORM_IN_FMI3: &str = if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+    "x86_64-linux"
+} else if cfg!(all(target_os = "linux", target_arch = "x86")) {
+    "x86-linux"
+} else if cfg!(all(target_os = "linux", target_arch = "aarch64")) {
+    "aarch64-linux"
+} else if cfg!(all(windows, target_arch = "x86_64")) {
+    "x86_64-windows"
+} else if cfg!(all(windows, target_arch = "x86")) {
+    "x86-windows"
+} else if cfg!(all(target_os = "macos", target_arch = "x86_64")) {
+    "x86_64-darwin"
+} else if cfg!(all(target_os = "macos", target_arch = "aarch64")) {
+    "aarch64-darwin"
 } else {
     "unknown platform"
 };

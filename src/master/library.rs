@@ -152,6 +152,14 @@ pub enum CallError {
     /// The library does not have the function.
     #[error("the library lacks the function {0}")]
     Missing(&'static str),
+    /// The value does not fit into the type of the variable.
+    #[error("{value} does not fit into a variable of type {type_name}")]
+    OutOfRange {
+        /// Value.
+        value: i64,
+        /// Type.
+        type_name: &'static str,
+    },
 }
 
 /// A line that an FMU logs.
@@ -187,7 +195,7 @@ impl Library {
         // SAFETY: the function has no preconditions and gives a constant string.
         let version = unsafe { text((functions.get_version)()) };
         if version != "2.0" {
-            return Err(FmuError::WrongVersion { version });
+            return Err(FmuError::WrongVersion { version, expected: "2.0" });
         }
         Ok(Library { functions, library })
     }
@@ -238,7 +246,7 @@ impl Library {
             )
         };
         if component.is_null() {
-            return Err(FmuError::Instantiate);
+            return Err(FmuError::Instantiate { function: "fmi2Instantiate" });
         }
         Ok(Instance {
             library: self,
@@ -651,7 +659,10 @@ impl Drop for Instance<'_> {
 
 /// # Safety
 /// `F` is the type of the function.
-unsafe fn symbol<F: Copy>(library: &libloading::Library, name: &'static str) -> Result<F, FmuError> {
+pub(super) unsafe fn symbol<F: Copy>(
+    library: &libloading::Library,
+    name: &'static str,
+) -> Result<F, FmuError> {
     // SAFETY: the caller gives the function's type.
     unsafe { library.get::<F>(name) }
         .map(|symbol| *symbol)
@@ -676,7 +687,7 @@ unsafe extern "C" fn logger(
 
 /// # Safety
 /// `pointer` is null or a C string.
-unsafe fn text(pointer: *const c_char) -> String {
+pub(super) unsafe fn text(pointer: *const c_char) -> String {
     if pointer.is_null() {
         return String::new();
     }
@@ -684,7 +695,7 @@ unsafe fn text(pointer: *const c_char) -> String {
     unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
 }
 
-fn c_string(text: &str) -> CString {
+pub(super) fn c_string(text: &str) -> CString {
     CString::new(text).expect("XML, paths and literals have no NUL")
 }
 

@@ -1,9 +1,11 @@
-//! A master for FMI 2.0 co-simulation FMUs of any tool.
+//! A master for FMI 2.0 and 3.0 co-simulation FMUs of any tool.
 
 pub mod csv;
 pub mod extract;
 pub mod library;
+pub mod library3;
 pub mod simulate;
+mod slave;
 
 use crate::description::read::DescriptionError;
 use std::path::PathBuf;
@@ -56,10 +58,10 @@ pub enum FmuError {
     Load { path: PathBuf, source: libloading::Error },
     #[error("the library lacks the function {function}")]
     MissingFunction { function: &'static str },
-    #[error("the library says it is of FMI version {version}, not 2.0")]
-    WrongVersion { version: String },
-    #[error("the FMU refused to be instantiated (fmi2Instantiate)")]
-    Instantiate,
+    #[error("the library says it is of FMI version {version}, not {expected}")]
+    WrongVersion { version: String, expected: &'static str },
+    #[error("the FMU refused to be instantiated ({function})")]
+    Instantiate { function: &'static str },
 }
 
 impl FmuError {
@@ -74,7 +76,7 @@ impl FmuError {
             FmuError::WrongLibraryName { .. } => {
                 Some("give the library the name that modelIdentifier says, or export the FMU again")
             }
-            FmuError::Instantiate => Some("run again with --log to see what the FMU says"),
+            FmuError::Instantiate { .. } => Some("run again with --log to see what the FMU says"),
             _ => None,
         }
     }

@@ -6,12 +6,12 @@
 use super::FmuError;
 use super::csv::{CsvError, Table};
 use super::extract::ExtractedFmu;
-use super::library::{CallError, Instance, Library, Log, Status, Success};
+use super::library::{CallError, Instance, Log, Status, Success};
+use super::slave::{AnyLibrary, Outcome, Place, Slave, read_arrays, worse};
 use crate::description::{
     Causality, Initial, ModelDescription, ScalarVariable, Value, Variability, VariableType,
 };
 use crate::model::diagnostics::nearest;
-use std::ffi::CString;
 use thiserror::Error;
 
 /// A remainder below this part of a step is not a step of its own.
@@ -142,7 +142,7 @@ pub fn run(
         Some(table) => Inputs::new(description, table, &options.set)?,
         None => Inputs::default(),
     };
-    let library = Library::load(fmu)?;
+    let library = AnyLibrary::load(fmu)?;
     let instance = library.instantiate(fmu, &description.model_name, options.log, log)?;
     let outputs = description.outputs().count();
     let mut run = Run {
@@ -243,7 +243,7 @@ impl Schedule {
 }
 
 struct Run<'a> {
-    instance: Instance<'a>,
+    instance: Slave<'a>,
     outputs: Readings,
     given: Readings,
     row: Vec<Value>,
@@ -264,17 +264,15 @@ impl Run<'_> {
         if !options.log {
             self.log_problems_only(description)?;
         }
-        for (reference, value) in &starts.before_initialization {
-            let call = set(&mut self.instance, *reference, value);
+        for (place, value) in &starts.before_initialization {
+            let call = self.instance.set(place, value);
             self.done(call)?;
         }
         let tolerance = description.default_experiment.tolerance;
-        let call = self.instance.setup_experiment(tolerance, schedule.start, Some(schedule.stop));
+        let call = self.instance.begin_initialization(tolerance, schedule.start, schedule.stop);
         self.done(call)?;
-        let call = self.instance.enter_initialization_mode();
-        self.done(call)?;
-        for (reference, value) in &starts.inputs {
-            let call = set(&mut self.instance, *reference, value);
+        for (place, value) in &starts.inputs {
+            let call = self.instance.set(place, value);
             self.done(call)?;
         }
         self.apply_inputs()?;
@@ -294,26 +292,23 @@ impl Run<'_> {
         if categories.is_empty() {
             return Ok(());
         }
-        let call = self.instance.set_debug_logging(true, &categories);
+        let call = self.instance.log_categories(&categories);
         self.done(call)
     }
 
     /// Makes a step. Returns whether the FMU lets the simulation go on.
     fn step(&mut self, from: f64, to: f64, length: f64) -> Result<bool, SimulationError> {
         self.apply_inputs()?;
-        let call = self.instance.do_step(from, length);
-        if let Err(CallError::Status { status: Status::Discard, .. }) = call {
-            let reached = self.instance.last_successful_time().filter(|time| time.is_finite());
-            if self.instance.wants_to_end() {
+        match self.instance.do_step(from, length) {
+            Ok(Outcome::Made(success)) => self.done(Ok(success))?,
+            Ok(Outcome::Ended(reached)) => {
                 self.end(reached.unwrap_or(from))?;
                 return Ok(false);
             }
-            return self.done(call).map(|()| true).map_err(|error| match error {
-                SimulationError::Call { time, source, .. } => SimulationError::Call { time, reached, source },
-                other => other,
-            });
+            Err((source, reached)) => {
+                return Err(SimulationError::Call { time: self.time, reached, source });
+            }
         }
-        self.done(call)?;
         self.time = to;
         self.record()?;
         Ok(true)
@@ -360,7 +355,8 @@ impl Run<'_> {
             Ok(Success::Done) => Ok(()),
             Ok(Success::Warned) => {
                 if self.warned_calls == 0 {
-                    self.observer.message(&format!("the FMU warned (fmi2Warning) at t = {:?} s", self.time));
+                    let status = self.instance.warning();
+                    self.observer.message(&format!("the FMU warned ({status}) at t = {:?} s", self.time));
                 }
                 self.warned_calls += 1;
                 Ok(())
@@ -374,19 +370,6 @@ impl Run<'_> {
     }
 }
 
-fn set(instance: &mut Instance<'_>, reference: u32, value: &Value) -> Result<Success, CallError> {
-    let reference = [reference];
-    match value {
-        Value::Real(value) => instance.set_real(&reference, &[*value]),
-        Value::Integer(value) => instance.set_integer(&reference, &[*value]),
-        Value::Boolean(value) => instance.set_boolean(&reference, &[i32::from(*value)]),
-        Value::String(value) => {
-            let value = CString::new(value.as_str()).expect("values are parsed without NUL");
-            instance.set_string(&reference, &[&value])
-        }
-    }
-}
-
 /// A value of the variable's type from text.
 fn parse(description: &ModelDescription, variable: &ScalarVariable, text: &str) -> Result<Value, String> {
     let text = if variable.variable_type == VariableType::String { text } else { text.trim() };
@@ -396,6 +379,9 @@ fn parse(description: &ModelDescription, variable: &ScalarVariable, text: &str) 
     };
     let (value, expected) = match variable.variable_type {
         VariableType::Real => (text.parse().ok().map(Value::Real), "a number"),
+        VariableType::Integer if variable.element.is_none() => {
+            (text.parse::<i32>().ok().map(|value| Value::Integer(value.into())), "a whole number")
+        }
         VariableType::Integer => (text.parse().ok().map(Value::Integer), "a whole number"),
         VariableType::Enumeration => {
             (text.parse().ok().or_else(item).map(Value::Integer), "an item of the enumeration or its number")
@@ -411,6 +397,7 @@ fn parse(description: &ModelDescription, variable: &ScalarVariable, text: &str) 
         VariableType::String => {
             ((!text.contains('\0')).then(|| Value::String(text.to_owned())), "text without NUL characters")
         }
+        VariableType::Binary | VariableType::Clock => (None, "of a type that can be set from text"),
     };
     value.ok_or_else(|| format!("`{text}` is not {expected}"))
 }
@@ -418,8 +405,8 @@ fn parse(description: &ModelDescription, variable: &ScalarVariable, text: &str) 
 /// The user's start values, by when they are to be set.
 #[derive(Default)]
 struct StartValues {
-    before_initialization: Vec<(u32, Value)>,
-    inputs: Vec<(u32, Value)>,
+    before_initialization: Vec<(Place, Value)>,
+    inputs: Vec<(Place, Value)>,
 }
 
 impl StartValues {
@@ -443,7 +430,7 @@ impl StartValues {
             } else {
                 &mut starts.before_initialization
             };
-            list.push((variable.value_reference, value));
+            list.push((Place::of(variable), value));
         }
         Ok(starts)
     }
@@ -467,8 +454,8 @@ pub fn unknown<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
 #[derive(Default)]
 struct Inputs {
     times: Vec<f64>,
-    continuous: Vec<(u32, Vec<f64>)>,
-    held: Vec<(u32, Vec<Value>)>,
+    continuous: Vec<(Place, Vec<f64>)>,
+    held: Vec<(Place, Vec<Value>)>,
 }
 
 impl Inputs {
@@ -509,9 +496,9 @@ impl Inputs {
                     Value::Real(value) => Some(*value),
                     _ => None,
                 });
-                inputs.continuous.push((variable.value_reference, reals.collect()));
+                inputs.continuous.push((Place::of(variable), reals.collect()));
             } else {
-                inputs.held.push((variable.value_reference, values));
+                inputs.held.push((Place::of(variable), values));
             }
         }
         Ok(inputs)
@@ -519,7 +506,7 @@ impl Inputs {
 
     /// Sets the inputs at `time`: continuous ones interpolated, the others as in the last row; outside of the
     /// table its first or last row holds. Where two rows have the same time the second one counts.
-    fn apply(&self, instance: &mut Instance<'_>, time: f64) -> Result<Success, CallError> {
+    fn apply(&self, instance: &mut Slave<'_>, time: f64) -> Result<Success, CallError> {
         if self.times.is_empty() {
             return Ok(Success::Done);
         }
@@ -528,7 +515,7 @@ impl Inputs {
         let span = self.times[next] - self.times[row];
         let part = if span > 0.0 { ((time - self.times[row]) / span).max(0.0) } else { 0.0 };
         let mut success = Success::Done;
-        let references: Vec<u32> = self.continuous.iter().map(|(reference, _)| *reference).collect();
+        let places: Vec<Place> = self.continuous.iter().map(|(place, _)| *place).collect();
         let values: Vec<f64> = self
             .continuous
             .iter()
@@ -538,16 +525,11 @@ impl Inputs {
                 },
             )
             .collect();
-        let mut add = |call: Success| {
-            if call == Success::Warned {
-                success = Success::Warned;
-            }
-        };
-        if !references.is_empty() {
-            add(instance.set_real(&references, &values)?);
+        if !places.is_empty() {
+            success = worse(success, instance.set_reals(&places, &values)?);
         }
-        for (reference, values) in &self.held {
-            add(set(instance, *reference, &values[row])?);
+        for (place, values) in &self.held {
+            success = worse(success, instance.set(place, &values[row])?);
         }
         Ok(success)
     }
@@ -598,6 +580,8 @@ struct Readings {
     booleans: Block<i32>,
     strings: Block<String>,
     row: Vec<Value>,
+    places: Vec<Place>,
+    array: Vec<Value>,
 }
 
 struct Block<T> {
@@ -643,14 +627,27 @@ impl Readings {
             booleans: Block::new(&variables, &[VariableType::Boolean]),
             strings: Block::new(&variables, &[VariableType::String]),
             row: vec![Value::Integer(0); variables.len()],
+            places: variables.iter().map(|variable| Place::of(variable)).collect(),
+            array: Vec::new(),
         }
     }
 
-    fn read(&mut self, instance: &mut Instance<'_>) -> Result<Success, CallError> {
+    fn read(&mut self, instance: &mut Slave<'_>) -> Result<Success, CallError> {
+        match instance {
+            Slave::Two(instance) => self.read_scalars(instance),
+            Slave::Three(instance) => read_arrays(instance, &self.places, &mut self.row, &mut self.array),
+        }
+    }
+
+    fn read_scalars(&mut self, instance: &mut Instance<'_>) -> Result<Success, CallError> {
         let row = &mut self.row;
         let successes = [
             self.reals.read(row, |at, to| instance.get_real(at, to), |&value| Value::Real(value))?,
-            self.integers.read(row, |at, to| instance.get_integer(at, to), |&value| Value::Integer(value))?,
+            self.integers.read(
+                row,
+                |at, to| instance.get_integer(at, to),
+                |&value| Value::Integer(value.into()),
+            )?,
             self.booleans.read(
                 row,
                 |at, to| instance.get_boolean(at, to),

@@ -259,7 +259,7 @@ impl Class {
         let head = group.head();
         let name = self.names.take(wish);
         let value = match (head.kind, head.variability) {
-            (Kind::Integer, _) => self.counts.take(group, "counts"),
+            (Kind::Integer | Kind::Clock, _) => self.counts.take(group, "counts"),
             (Kind::Real(_), Variability::Continuous) => self.states.take(group, "states"),
             (Kind::Real(_), _) => self.results.take(group, "results"),
         };

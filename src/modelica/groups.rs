@@ -67,7 +67,7 @@ impl<'a> Group<'a> {
             false => (String::new(), ""),
         };
         let (type_name, unit) = match self.head().kind {
-            Kind::Integer => ("Integer".to_owned(), None),
+            Kind::Integer | Kind::Clock => ("Integer".to_owned(), None),
             Kind::Real(unit) => match unit.quantity() {
                 Some(quantity) => (format!("SI.{quantity}"), None),
                 None => ("Real".to_owned(), Some(format!("unit = \"{}\"", unit.name()))),

@@ -11,6 +11,7 @@ mod text;
 pub use text::package_name_fault;
 
 use crate::description::write::GENERATION_TOOL;
+use crate::fmi_version::FmiVersion;
 use crate::model::file::{self, SourceModel};
 use crate::model::{Coupling, Latency, Model, Motion, packed};
 use crate::package::entries::{Entry, LICENSES, file as text_file};
@@ -89,7 +90,7 @@ pub fn files(source: &SourceModel, package: &str, platforms: &[String]) -> Resul
     for runtime in runtimes {
         files.push(Entry {
             path: format!("Resources/Library/{}/{LIBRARY}.{}", runtime.platform, runtime.extension),
-            contents: Cow::Borrowed(runtime.library),
+            contents: Cow::Borrowed(runtime.library(FmiVersion::Two)),
             library: true,
         });
     }

@@ -1,6 +1,7 @@
 //! `documentation/index.html`: what the model is, what its variables mean, how to run it.
 
 use crate::description::write::GENERATION_TOOL;
+use crate::fmi_version::FmiVersion;
 use crate::model::{
     Anchor, Between, Contact, ContinuousLaw, Coupling, Drive, Engine, JointKind, Latency, Limits, Members,
     Model, Motion, NodeShape, Scheme, SurfaceShape,
@@ -12,10 +13,10 @@ use std::fmt::Display;
 const SHELL: &str = include_str!("../../fmu-template/skeleton/documentation.html");
 
 /// The page, complete in itself.
-pub fn page(model: &Model, variables: &[Variable]) -> String {
+pub fn page(model: &Model, variables: &[Variable], version: FmiVersion) -> String {
     let content = [
-        introduction(model),
-        usage(model),
+        introduction(model, version),
+        usage(model, version),
         exchange(model),
         coupling(model),
         nodes(model),
@@ -29,10 +30,10 @@ pub fn page(model: &Model, variables: &[Variable]) -> String {
     SHELL.replace("{{title}}", &escape(model.name.as_str())).replace("{{content}}", &content.join("\n"))
 }
 
-fn introduction(model: &Model) -> String {
+fn introduction(model: &Model, version: FmiVersion) -> String {
     format!(
         "<h1>{}</h1>\n<p>{}</p>\n\
-         <p>An FMI 2.0 FMU made by {}: point masses and rigid bodies under gravity and external forces, with \
+         <p>An FMI {version} FMU made by {}: point masses and rigid bodies under gravity and external forces, with \
          unilateral contacts (impact with restitution or a continuous force, Coulomb friction), springs and joints. All values are in SI units.</p>",
         escape(model.name.as_str()),
         escape(model.description.as_str()),
@@ -40,11 +41,19 @@ fn introduction(model: &Model) -> String {
     )
 }
 
-fn usage(model: &Model) -> String {
+fn usage(model: &Model, version: FmiVersion) -> String {
+    let events = match version {
+        FmiVersion::Two => "<li>External forces are inputs; their time derivatives may be given too.</li>",
+        FmiVersion::Three => {
+            "<li>External forces are inputs. Vectors and quaternions are arrays; the table below lists their components.</li>\n\
+             <li>A master that uses event mode and allows early return is told of impacts, and of contacts that begin or \
+             cease to slide: doStep ends there, velocities jump in event mode, and the clock CONTACT.impact ticks.</li>"
+        }
+    };
     let name = escape(model.name.as_str());
     format!(
         "<h2>How to use it</h2>\n\
-         <p>Any master for FMI 2.0 co-simulation runs it. The suggested experiment goes from 0 to {stop:?} s in \
+         <p>Any master for FMI {version} co-simulation runs it. The suggested experiment goes from 0 to {stop:?} s in \
          communication steps of {step:?} s; any positive step is accepted, and a step is cut into equal substeps \
          no longer than <code>engine.step</code>.</p>\n\
          <pre>contact-fmu simulate {name}.fmu -o {name}.csv</pre>\n\
@@ -52,7 +61,7 @@ fn usage(model: &Model) -> String {
          <li>Parameters are set before initialization; tunable ones also between steps.</li>\n\
          <li>Positions and velocities of nodes that the FMU owns are outputs whose start values may be set before \
          initialization.</li>\n\
-         <li>External forces are inputs; their time derivatives may be given too.</li>\n\
+         {events}\n\
          <li>Contact forces belong to a whole communication step: hold them, do not extrapolate.</li>\n\
          <li>The state can be saved, restored and serialized; directional derivatives are provided.</li>\n\
          <li>The model itself is in <code>resources/model.toml</code>.</li>\n\
@@ -353,6 +362,7 @@ fn variable_table(variables: &[Variable]) -> String {
         let unit = match variable.kind {
             Kind::Real(unit) => unit.name(),
             Kind::Integer => "integer",
+            Kind::Clock => "clock",
         };
         let role = match (variable.causality, variable.variability) {
             (Causality::Independent, _) => return None,

@@ -3,7 +3,8 @@
 use super::documentation;
 use super::guid::guid;
 use super::runtime::Runtime;
-use crate::description::write;
+use crate::description::{terminals, write, write3};
+use crate::fmi_version::FmiVersion;
 use crate::model::file::SourceModel;
 use crate::model::packed;
 use crate::variables;
@@ -37,24 +38,38 @@ pub(crate) const LICENSES: [(&str, &str); 4] = [
 ];
 
 /// The files of a model's FMU.
-pub fn entries(source: &SourceModel, runtimes: &[&'static Runtime]) -> Vec<Entry> {
+pub fn entries(source: &SourceModel, version: FmiVersion, runtimes: &[&'static Runtime]) -> Vec<Entry> {
     let SourceModel { model, source } = source;
     let guid = guid(model);
-    let variables = variables::table(model);
-    let mut entries = vec![
-        file("modelDescription.xml", write::write(model, &variables, &guid).into_bytes()),
-        file("model.png", ICON),
-    ];
-    for Runtime { platform, extension, library } in runtimes {
-        entries.push(Entry {
-            path: format!("binaries/{platform}/{}.{extension}", model.name),
-            contents: Cow::Borrowed(library),
-            library: true,
-        });
+    let (variables, description, icon) = match version {
+        FmiVersion::Two => {
+            let variables = variables::table(model);
+            let description = write::write(model, &variables, &guid);
+            (variables, description, "model.png")
+        }
+        FmiVersion::Three => {
+            let variables = variables::table_with_events(model);
+            let description = write3::write(model, &variables, &guid);
+            (variables, description, "terminalsAndIcons/icon.png")
+        }
+    };
+    let mut entries = vec![file("modelDescription.xml", description.into_bytes()), file(icon, ICON)];
+    if let Some(terminals) = terminals::write(model, &variables, version) {
+        entries.push(file("terminalsAndIcons/terminalsAndIcons.xml", terminals.into_bytes()));
+    }
+    for runtime in runtimes {
+        for folder in runtime.folders(version) {
+            entries.push(Entry {
+                path: format!("binaries/{folder}/{}.{}", model.name, runtime.extension),
+                contents: Cow::Borrowed(runtime.library(version)),
+                library: true,
+            });
+        }
     }
     entries.push(file(format!("resources/{}", packed::FILE_NAME), packed::write(model, &guid)));
     entries.push(file("resources/model.toml", source.clone().into_bytes()));
-    entries.push(file("documentation/index.html", documentation::page(model, &variables).into_bytes()));
+    entries
+        .push(file("documentation/index.html", documentation::page(model, &variables, version).into_bytes()));
     for (name, text) in LICENSES {
         entries.push(file(format!("documentation/licenses/{name}"), text.as_bytes()));
     }

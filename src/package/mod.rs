@@ -6,6 +6,7 @@ pub mod entries;
 pub mod guid;
 pub mod runtime;
 
+use crate::fmi_version::FmiVersion;
 use crate::model::file::SourceModel;
 use entries::Entry;
 use thiserror::Error;
@@ -28,11 +29,19 @@ pub enum PackageError {
 
 /// The FMU of a model with libraries for `platforms`, or for all that are embedded when none is named.
 /// The same model gives the same bytes.
-pub fn build(source: &SourceModel, platforms: &[String]) -> Result<Vec<u8>, PackageError> {
-    Ok(archive::write(&files(source, platforms)?)?)
+pub fn build(
+    source: &SourceModel,
+    version: FmiVersion,
+    platforms: &[String],
+) -> Result<Vec<u8>, PackageError> {
+    Ok(archive::write(&files(source, version, platforms)?)?)
 }
 
 /// The files of that FMU.
-pub fn files(source: &SourceModel, platforms: &[String]) -> Result<Vec<Entry>, PackageError> {
-    Ok(entries::entries(source, &runtime::select(platforms)?))
+pub fn files(
+    source: &SourceModel,
+    version: FmiVersion,
+    platforms: &[String],
+) -> Result<Vec<Entry>, PackageError> {
+    Ok(entries::entries(source, version, &runtime::select(platforms)?))
 }

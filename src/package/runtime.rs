@@ -1,18 +1,51 @@
 //! The libraries that go into FMUs, embedded by the build script.
 
 use super::PackageError;
+use crate::fmi_version::FmiVersion;
 
 include!(concat!(env!("OUT_DIR"), "/runtimes.rs"));
 
-/// A library for one platform.
+/// The libraries for one platform.
 #[derive(Debug)]
 pub struct Runtime {
-    /// Folder below `binaries/`.
+    /// Name of the platform in FMI 2.0.
     pub platform: &'static str,
     /// File extension, without the dot.
     pub extension: &'static str,
-    /// The library.
-    pub library: &'static [u8],
+    /// The library of FMI 2.0, and that of 3.0.
+    libraries: [&'static [u8]; 2],
+}
+
+impl Runtime {
+    /// The library for a version.
+    pub fn library(&self, version: FmiVersion) -> &'static [u8] {
+        match version {
+            FmiVersion::Two => self.libraries[0],
+            FmiVersion::Three => self.libraries[1],
+        }
+    }
+
+    /// Folders below `binaries/` that the library goes to. One for both processors of macOS has two in FMI 3.0.
+    pub fn folders(&self, version: FmiVersion) -> &'static [&'static str] {
+        match (version, self.platform) {
+            (_, "aarch64-linux") => &["aarch64-linux"],
+            (FmiVersion::Two, "linux64") => &["linux64"],
+            (FmiVersion::Two, "linux32") => &["linux32"],
+            (FmiVersion::Two, "win64") => &["win64"],
+            (FmiVersion::Two, "win32") => &["win32"],
+            (FmiVersion::Two, _) => &["darwin64"],
+            (FmiVersion::Three, "linux64") => &["x86_64-linux"],
+            (FmiVersion::Three, "linux32") => &["x86-linux"],
+            (FmiVersion::Three, "win64") => &["x86_64-windows"],
+            (FmiVersion::Three, "win32") => &["x86-windows"],
+            (FmiVersion::Three, _) => &["x86_64-darwin", "aarch64-darwin"],
+        }
+    }
+
+    /// Whether it is for a platform, by the name of either version.
+    fn is_for(&self, name: &str) -> bool {
+        self.platform == name || self.folders(FmiVersion::Three).contains(&name)
+    }
 }
 
 /// Platforms that an FMU can be built for.
@@ -23,11 +56,11 @@ pub fn platforms() -> Vec<&'static str> {
 /// The libraries for `platforms` in the order of the FMU; all when none is named.
 pub fn select(platforms: &[String]) -> Result<Vec<&'static Runtime>, PackageError> {
     for asked in platforms {
-        if !RUNTIMES.iter().any(|runtime| runtime.platform == asked) {
+        if !RUNTIMES.iter().any(|runtime| runtime.is_for(asked)) {
             return Err(PackageError::UnknownPlatform { asked: asked.clone(), available: self::platforms() });
         }
     }
     let wanted =
-        |runtime: &&Runtime| platforms.is_empty() || platforms.iter().any(|name| name == runtime.platform);
+        |runtime: &&Runtime| platforms.is_empty() || platforms.iter().any(|name| runtime.is_for(name));
     Ok(RUNTIMES.iter().filter(wanted).collect())
 }

@@ -85,7 +85,7 @@ impl Recording {
         for column in &mut self.columns {
             column.values.push(match &row[column.place] {
                 Value::Real(value) => *value,
-                Value::Integer(value) => f64::from(*value),
+                Value::Integer(value) => *value as f64,
                 Value::Boolean(value) => f64::from(u8::from(*value)),
                 Value::String(_) => f64::NAN,
             });

@@ -8,6 +8,7 @@ mod units;
 
 pub use component::Component;
 
+use crate::fmi_version::FmiVersion;
 use crate::master::FmuError;
 use crate::master::extract::FmuFile;
 use crate::model::file::SourceModel;
@@ -59,7 +60,7 @@ pub struct Parts<'a> {
 /// The package of a model and other FMUs, connected by their names and as asked. The same model and FMUs give the same
 /// bytes.
 pub fn build(source: &SourceModel, parts: &Parts) -> Result<Ssp, SspError> {
-    let own = package::build(source, &[])?;
+    let own = package::build(source, FmiVersion::Two, &[])?;
     let mut components = vec![Component::of_model(source)];
     let mut entries = Vec::new();
     for path in parts.others {

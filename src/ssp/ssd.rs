@@ -157,6 +157,7 @@ impl System<'_> {
                 VariableType::Boolean => "ssc:Boolean",
                 VariableType::String => "ssc:String",
                 VariableType::Enumeration => "ssc:Enumeration",
+                VariableType::Binary | VariableType::Clock => "ssc:Binary",
             });
             let element = match variable.variable_type {
                 VariableType::Enumeration => {
@@ -297,6 +298,7 @@ fn parameter_type(variable_type: VariableType) -> &'static str {
         VariableType::Boolean => "ssv:Boolean",
         VariableType::String => "ssv:String",
         VariableType::Enumeration => "ssv:Enumeration",
+        VariableType::Binary | VariableType::Clock => "ssv:Binary",
     }
 }
 

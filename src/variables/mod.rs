@@ -1,12 +1,17 @@
 //! THE table of FMU variables: `modelDescription.xml` and get/set both read it, nothing else names a variable.
 //!
-//! The value reference of a variable is its position in the table.
+//! The value reference of a variable is its position in the table. FMI 3.0 adds the rows of [`events`] at its end, and takes
+//! the components of a vector together ([`arrays`]); their value reference is that of the first.
 
 mod access;
+mod arrays;
+mod events;
 mod input_derivatives;
 mod units;
 
 pub use access::{get_integer, get_real, set_real};
+pub use arrays::{Array, arrays};
+pub use events::table_with_events;
 pub use input_derivatives::{clear_input_derivatives, set_input_derivative};
 pub use units::{BaseUnit, Unit};
 
@@ -48,6 +53,8 @@ pub enum Kind {
     Real(Unit),
     /// Integer.
     Integer,
+    /// Clock of FMI 3.0 that the FMU triggers.
+    Clock,
 }
 
 /// FMI causality.
@@ -290,9 +297,33 @@ pub enum Slot {
     },
     EngineStep,
     EngineSample,
+    /// The clock of a contact that ticks at impacts.
+    ImpactClock {
+        contact: usize,
+    },
+    /// Normal impulse of the last impact, and its time.
+    ImpactImpulse {
+        contact: usize,
+    },
+    ImpactTime {
+        contact: usize,
+    },
 }
 
 impl Slot {
+    /// Whether it is one of a few states that have names: open, stick, slip.
+    pub fn is_contact_state(self) -> bool {
+        matches!(self, Slot::ContactState { .. } | Slot::JointFrictionState { .. })
+    }
+
+    /// The contact whose clock ticks when the value changes.
+    pub fn clock(self) -> Option<usize> {
+        match self {
+            Slot::ImpactImpulse { contact } | Slot::ImpactTime { contact } => Some(contact),
+            _ => None,
+        }
+    }
+
     /// Whether a model cannot be used without it: what a master must set and the forces that it must apply; also the few
     /// variables of every model.
     pub fn is_always_shown(self) -> bool {
@@ -363,13 +394,7 @@ impl std::fmt::Display for Range {
 /// The variable table of a model.
 pub fn table(model: &Model) -> Vec<Variable> {
     let (system, state) = model.assemble();
-    let mut rows = Rows {
-        variables: Vec::new(),
-        system: &system,
-        state: &state,
-        islands: islands(&system),
-        shown: model.outputs.as_deref(),
-    };
+    let mut rows = Rows::new(model, &system, &state);
     rows.push("time", "Simulation time", Slot::Time, Kind::Real(Unit::Second), Role::Independent);
     for (index, node) in model.nodes.iter().enumerate() {
         rows.node(index, &node.name);
@@ -436,7 +461,17 @@ struct Rows<'a> {
     shown: Option<&'a [String]>,
 }
 
-impl Rows<'_> {
+impl<'a> Rows<'a> {
+    fn new(model: &'a Model, system: &'a System, state: &'a State<f64>) -> Rows<'a> {
+        Rows {
+            variables: Vec::new(),
+            system,
+            state,
+            islands: islands(system),
+            shown: model.outputs.as_deref(),
+        }
+    }
+
     fn node(&mut self, node: usize, name: &str) {
         match self.system.nodes[node].coupling {
             None => self.owned_node(node, name),
@@ -1028,6 +1063,10 @@ impl Rows<'_> {
         }
     }
 
+    fn is_shown(&self, name: &str) -> bool {
+        self.shown.is_none_or(|patterns| patterns.iter().any(|pattern| fits(pattern, name)))
+    }
+
     fn push(
         &mut self,
         name: impl Into<String>,
@@ -1055,8 +1094,7 @@ impl Rows<'_> {
             Role::Fixed(range) => (C::Parameter, V::Fixed, Some(Initial::Exact), range, nothing),
         };
         let name = name.into();
-        let is_shown = |patterns: &[String]| patterns.iter().any(|pattern| fits(pattern, &name));
-        if !self.shown.is_none_or(is_shown) && !slot.is_always_shown() {
+        if !self.is_shown(&name) && !slot.is_always_shown() {
             return;
         }
         let has_start = causality == C::Input || initial == Some(Initial::Exact);
@@ -1093,6 +1131,7 @@ fn computed_range(slot: Slot) -> Range {
     match slot {
         Slot::ContactNormalForce { .. }
         | Slot::ContactImpulse { .. }
+        | Slot::ImpactImpulse { .. }
         | Slot::ContactSlip { .. }
         | Slot::Iterations
         | Slot::Residual

@@ -39,14 +39,18 @@ RUNS = [
 ]
 
 
-def library(platform):
-    return RUNTIMES / platform / f"contact_fmu_runtime.{EXTENSIONS[platform]}"
+# Versions of FMI, each with its library.
+both_versions = pytest.mark.parametrize("version", ["fmi2", "fmi3"])
+
+
+def library(platform, version="fmi2"):
+    return RUNTIMES / platform / f"contact_fmu_{version}.{EXTENSIONS[platform]}"
 
 
 @cache
-def parsed(platform):
+def parsed(platform, version="fmi2"):
     """The library, parsed once and kept, since its parts do not outlive it; for macOS a list."""
-    path = str(library(platform))
+    path = str(library(platform, version))
     return lief.MachO.parse(path) if platform == "darwin64" else lief.parse(path)
 
 
@@ -56,16 +60,17 @@ def of_platform(*platforms):
     return pytest.mark.parametrize("platform", built)
 
 
-def fmi_functions():
+def fmi_functions(version):
     """Those that the library for this machine exports, tested against the standard elsewhere."""
-    names = {symbol.name for symbol in parsed("linux64").exported_symbols}
-    assert {"fmi2Instantiate", "fmi2DoStep"} <= names
+    names = {symbol.name for symbol in parsed("linux64", version).exported_symbols}
+    assert {f"{version}FreeInstance", f"{version}DoStep"} <= names
     return names
 
 
+@both_versions
 @of_platform("linux64", "aarch64-linux")
-def test_linux_needs_glibc_2_17_and_nothing_else(platform):
-    binary = parsed(platform)
+def test_linux_needs_glibc_2_17_and_nothing_else(platform, version):
+    binary = parsed(platform, version)
     allowed = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1"}
     loader = {"linux64": "ld-linux-x86-64.so.2", "aarch64-linux": "ld-linux-aarch64.so.1"}[platform]
     assert set(binary.libraries) <= allowed | {loader}
@@ -81,32 +86,35 @@ def test_linux_needs_glibc_2_17_and_nothing_else(platform):
             assert symbol.binding == lief.ELF.Symbol.BINDING.WEAK, symbol.name
 
 
+@both_versions
 @of_platform("win64")
-def test_windows_needs_system_libraries_only(platform):
-    binary = parsed(platform)
+def test_windows_needs_system_libraries_only(platform, version):
+    binary = parsed(platform, version)
     names = {entry.name.lower() for entry in binary.imports}
     assert names <= {"kernel32.dll", "advapi32.dll", "msvcrt.dll", "ntdll.dll", "userenv.dll", "ws2_32.dll"}
     assert binary.header.time_date_stamps == 0
-    assert {entry.name for entry in binary.get_export().entries} == fmi_functions()
+    assert {entry.name for entry in binary.get_export().entries} == fmi_functions(version)
 
 
+@both_versions
 @of_platform("linux64", "aarch64-linux")
-def test_linux_exports_the_fmi_functions_only(platform):
-    binary = parsed(platform)
+def test_linux_exports_the_fmi_functions_only(platform, version):
+    binary = parsed(platform, version)
     names = {symbol.name for symbol in binary.exported_symbols}
-    assert all(name.startswith("fmi2") for name in names), names
-    assert names == fmi_functions()
+    assert all(name.startswith(version) for name in names), names
+    assert names == fmi_functions(version)
 
 
+@both_versions
 @of_platform("darwin64")
-def test_macos_library_is_universal_and_runs_on_old_systems(platform):
+def test_macos_library_is_universal_and_runs_on_old_systems(platform, version):
     oldest = {"X86_64": (10, 13, 0), "ARM64": (11, 0, 0)}
-    binaries = {binary.header.cpu_type.name: binary for binary in parsed(platform)}
+    binaries = {binary.header.cpu_type.name: binary for binary in parsed(platform, version)}
     assert set(binaries) == set(oldest)
     for name, binary in binaries.items():
         assert binary.header.file_type.name == "DYLIB"
         commands = [command for command in binary.commands if command.command.name == "ID_DYLIB"]
-        assert [command.name for command in commands] == ["@rpath/contact_fmu_runtime.dylib"]
+        assert [command.name for command in commands] == [f"@rpath/contact_fmu_{version}.dylib"]
         needed = [command.name for command in binary.commands if command.command.name == "LOAD_DYLIB"]
         assert needed == ["/usr/lib/libSystem.B.dylib"]
         least = binary.build_version.minos if binary.has_build_version else binary.version_min.version
@@ -114,8 +122,8 @@ def test_macos_library_is_universal_and_runs_on_old_systems(platform):
         assert not binary.has_rpath
         # Zig hides nothing that Rust keeps; macOS looks names up by library, so the few others clash with nothing.
         names = {export.symbol.name.removeprefix("_") for export in binary.dyld_info.exports}
-        assert {name for name in names if name.startswith("fmi2")} == fmi_functions()
-        assert len(names - fmi_functions()) < 10, names - fmi_functions()
+        assert {name for name in names if name.startswith(version)} == fmi_functions(version)
+        assert len(names - fmi_functions(version)) < 10, names - fmi_functions(version)
 
 
 @of_platform("darwin64")

@@ -12,6 +12,7 @@ from test_readme import blocks, run_python, run_shell
 RUN_BY = {
     "README.md": "test_readme.py",
     "docs/coupling.md": "test_readme.py",
+    "docs/fmi3.md": "test_fmi3_page.py",
     "docs/friction.md": "test_friction_docs.py",
     "docs/getting-started.md": "test_getting_started.py",
     "docs/masters.md": "test_masters_page.py",

@@ -4,6 +4,7 @@ use super::body::Body;
 use super::port::{Linked, Packed, Port, Resources};
 use super::scene::*;
 use super::text;
+use contact_fmu::fmi_version::FmiVersion;
 use contact_fmu::master::extract::FmuFile;
 use contact_fmu::master::library::Library;
 use contact_fmu::model::file::{self, SourceModel};
@@ -126,7 +127,7 @@ pub fn run_model(scene: &Scene, model: &Model, way: &Way) -> Trace {
     let attempt = || -> Result<Trace, String> {
         if way.packed {
             let source = SourceModel { model: model.clone(), source: text::write(scene) };
-            let bytes = package::build(&source, &[]).map_err(|error| error.to_string())?;
+            let bytes = package::build(&source, FmiVersion::Two, &[]).map_err(|error| error.to_string())?;
             let mut file = tempfile::NamedTempFile::with_suffix(".fmu").expect("a file");
             file.write_all(&bytes).expect("the FMU is written");
             let fmu = FmuFile::open(file.path())
@@ -245,6 +246,7 @@ impl References {
             match variable.kind {
                 Kind::Real(_) => references.reals.push((vr, place)),
                 Kind::Integer => references.integers.push((vr, place)),
+                Kind::Clock => unreachable!("FMI 2.0 has no clocks"),
             }
         }
         references

@@ -196,6 +196,7 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
     #[inline]
     fn advance(&mut self, dt: S) {
         let settings = &self.system.settings;
+        let dt = self.workspace.watch.until.map_or(dt, S::from);
         if self.island.linkage.is_some() && settings.scheme == Scheme::MoreauJean && self.is_too_long(dt) {
             return self.advance_in_halves(dt);
         }
@@ -203,6 +204,9 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
             Scheme::Midpoint { sweeps } => midpoint::run(self, sweeps, dt),
             Scheme::MoreauJean if settings.time_of_impact && !self.island.iterates => {
                 if self.island.is_crowd() {
+                    if self.workspace.watch.strikes {
+                        return;
+                    }
                     let captured = &mut self.workspace.captured_pairs;
                     *captured = (*captured).max(self.island.contacts.len() + self.island.pairs.len());
                     moreau_jean::capture(self, dt, moreau_jean::Gaps::Rounded)

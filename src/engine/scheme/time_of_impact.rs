@@ -43,6 +43,7 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, mut remaining: S) {
     let of_many = MAX_EVENTS_TURNING.saturating_add(MORE_EVENTS_TURNING.saturating_mul(nodes - 1));
     let most =
         if step.island.nodes.iter().any(has_edges) { of_many } else { of_many.max(MAX_EVENTS / nodes) };
+    let total = remaining.value();
     for event in 0..most {
         // After half of them bounces are closed whatever the restitution.
         step.crowded = event >= most / 2;
@@ -51,14 +52,26 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, mut remaining: S) {
             linked::foresee(step, remaining);
         }
         if closing(step) {
+            let watch = &mut step.workspace.watch;
+            if watch.stops {
+                watch.impact = total - remaining.value();
+                return;
+            }
+            watch.struck = true;
             step.propose_impact(S::zero());
             step.accept(S::zero());
+            if step.workspace.watch.strikes {
+                return;
+            }
             if is_tired(step) {
                 break;
             }
             continue;
         }
-        let (interval, is_last) = propose_interval(step, remaining);
+        if step.workspace.watch.strikes {
+            return;
+        }
+        let (interval, is_last, ends_sliding) = propose_interval(step, remaining);
         if is_tired(step) {
             break;
         }
@@ -78,6 +91,10 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, mut remaining: S) {
             return;
         }
         remaining -= interval;
+        if ends_sliding {
+            let watch = &mut step.workspace.watch;
+            watch.slip_end = watch.slip_end.min(total - remaining.value());
+        }
     }
     capture(step, remaining);
 }
@@ -121,13 +138,13 @@ fn close_pressed<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) {
 }
 
 /// Proposes velocities up to the next event, or to the end of the step where there is none. Returns the length of
-/// the interval and whether it reaches the end.
+/// the interval, whether it reaches the end, and whether sliding ends there.
 #[inline]
-fn propose_interval<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) -> (S, bool) {
-    let (mut interval, mut is_last) = (remaining, true);
+fn propose_interval<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) -> (S, bool, bool) {
+    let (mut interval, mut is_last, mut ends_sliding) = (remaining, true, false);
     step.propose(interval, Rebound::None);
     if let Some(stop) = slip_end::first(step, interval) {
-        (interval, is_last) = (stop, false);
+        (interval, is_last, ends_sliding) = (stop, false, true);
         step.propose(interval, Rebound::None);
     }
     if step.island.turns_along {
@@ -148,10 +165,10 @@ fn propose_interval<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) -> 
         if cut > 0 && impact.value() > interval.value() * SAME_TIME {
             break;
         }
-        (interval, is_last) = (impact, false);
+        (interval, is_last, ends_sliding) = (impact, false, false);
         step.propose(interval, Rebound::None);
     }
-    (interval, is_last)
+    (interval, is_last, ends_sliding)
 }
 
 /// Whether a body that turns takes a contact that acts inside the other shape, or beyond it, by more than the correction

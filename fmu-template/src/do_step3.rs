@@ -1,0 +1,220 @@
+//! fmi3DoStep: the step of [`do_step`](crate::do_step), which may end early at an event or where the importer asks for it,
+//! and of whose parts the importer may be told.
+//!
+//! Between the parts nobody is in a call on the instance, so that the importer may read it there.
+
+use crate::abi::fmi2Status;
+use crate::abi3::{fmi3Boolean, fmi3InstanceEnvironment, fmi3IntermediateUpdateCallback};
+use crate::arguments;
+use crate::do_step::{conclude, prepare, step, undo};
+use crate::guard::{self, Answer, Refusal};
+use crate::instance::Instance;
+use crate::lifecycle::{Function, Mode};
+use contact_fmu::engine::Quality;
+use contact_fmu::engine::events::{self, Progress};
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+
+/// Whom to tell of parts of a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Intermediate {
+    /// The importer's function.
+    pub callback: unsafe extern "C" fn(
+        fmi3InstanceEnvironment,
+        f64,
+        bool,
+        bool,
+        bool,
+        bool,
+        *mut fmi3Boolean,
+        *mut f64,
+    ),
+}
+
+impl Intermediate {
+    /// From what the importer gives.
+    pub fn new(callback: fmi3IntermediateUpdateCallback) -> Option<Intermediate> {
+        callback.map(|callback| Intermediate { callback })
+    }
+}
+
+/// What a step answers.
+struct Outputs<'a> {
+    event_needed: &'a mut MaybeUninit<fmi3Boolean>,
+    terminate: &'a mut MaybeUninit<fmi3Boolean>,
+    early_return: &'a mut MaybeUninit<fmi3Boolean>,
+    reached: &'a mut MaybeUninit<f64>,
+}
+
+impl Outputs<'_> {
+    fn write(&mut self, event: bool, early: bool, reached: f64) {
+        self.event_needed.write(event.into());
+        self.terminate.write(false.into());
+        self.early_return.write(early.into());
+        self.reached.write(reached);
+    }
+}
+
+/// fmi3DoStep.
+///
+/// # Safety
+/// `component` is null or an instance, the pointers are null or have room for a value.
+pub unsafe fn do_step(
+    component: *mut c_void,
+    point: f64,
+    step: f64,
+    event_needed: *mut fmi3Boolean,
+    terminate: *mut fmi3Boolean,
+    early_return: *mut fmi3Boolean,
+    reached: *mut f64,
+) -> fmi2Status {
+    let mut teller = None;
+    // SAFETY: as promised by the caller.
+    let begun = unsafe {
+        guard::enter(component, Function::fmi3DoStep, |instance| {
+            let mut outputs = Outputs {
+                event_needed: arguments::target(event_needed, "eventHandlingNeeded")?,
+                terminate: arguments::target(terminate, "terminateSimulation")?,
+                early_return: arguments::target(early_return, "earlyReturn")?,
+                reached: arguments::target(reached, "lastSuccessfulTime")?,
+            };
+            outputs.write(false, false, instance.run.state.time);
+            begin(instance, point, step)?;
+            teller = instance.intermediate.map(|teller| (teller, instance.logger.environment()));
+            match teller {
+                None => {
+                    while !is_complete(instance) {
+                        make_part(instance, point, step)?;
+                    }
+                    end(instance, point, step, &mut outputs)
+                }
+                Some(_) => {
+                    instance.run.mode = Mode::Intermediate;
+                    Ok(fmi2Status::fmi2OK)
+                }
+            }
+        })
+    };
+    let Some((teller, environment)) = teller.filter(|_| begun == fmi2Status::fmi2OK) else { return begun };
+    loop {
+        let (mut told, mut can_return) = (None, false);
+        // SAFETY: as promised by the caller.
+        let status = unsafe {
+            guard::resume(component, Function::fmi3DoStep, |instance| {
+                make_part(instance, point, step).inspect_err(|_| instance.run.mode = Mode::Step)?;
+                can_return = instance.early_return && !is_complete(instance);
+                told = Some((instance.run.state.time, is_complete(instance)));
+                Ok(fmi2Status::fmi2OK)
+            })
+        };
+        let Some((time, is_last)) = told else { return status };
+        let (mut wants_return, mut _return_time) = (0, time);
+        // SAFETY: the importer's function, called with what the standard says; no call on the instance is under way.
+        unsafe {
+            let (wants, until) = (&raw mut wants_return, &raw mut _return_time);
+            (teller.callback)(environment, time, false, true, true, can_return, wants, until);
+        }
+        if is_last || can_return && wants_return != 0 {
+            break;
+        }
+    }
+    // SAFETY: as promised by the caller.
+    unsafe {
+        guard::resume(component, Function::fmi3DoStep, |instance| {
+            instance.run.mode = Mode::Step;
+            let mut outputs = Outputs {
+                event_needed: arguments::target(event_needed, "eventHandlingNeeded")?,
+                terminate: arguments::target(terminate, "terminateSimulation")?,
+                early_return: arguments::target(early_return, "earlyReturn")?,
+                reached: arguments::target(reached, "lastSuccessfulTime")?,
+            };
+            end(instance, point, step, &mut outputs)
+        })
+    }
+}
+
+/// Whether the steps of an instance end at events.
+fn stops(instance: &Instance) -> bool {
+    instance.early_return && instance.run.events.is_some()
+}
+
+/// A step under way.
+#[derive(Clone, Copy, Debug)]
+pub enum UnderWay {
+    /// Made by substeps.
+    Parts(Progress),
+    /// Made as a whole; with its quality once it is.
+    Whole(Option<Quality>),
+}
+
+impl UnderWay {
+    fn is_complete(&self) -> bool {
+        match self {
+            UnderWay::Parts(progress) => progress.is_complete(),
+            UnderWay::Whole(quality) => quality.is_some(),
+        }
+    }
+}
+
+/// Starts a step. Bodies that the importer moves are moved in one part.
+fn begin(instance: &mut Instance, point: f64, step: f64) -> Result<(), Refusal> {
+    prepare(instance, point, step)?;
+    if let Some(events) = &mut instance.run.events {
+        (events.step, events.strikes, events.due) = (None, 0, false);
+    }
+    instance.under_way = Some(
+        if instance.system.couplings.is_empty() && (stops(instance) || instance.intermediate.is_some()) {
+            match events::begin_step(&mut instance.run.state, step) {
+                Ok(progress) => UnderWay::Parts(progress),
+                Err(error) => return Err(undo(instance, point, step, error)),
+            }
+        } else {
+            UnderWay::Whole(None)
+        },
+    );
+    Ok(())
+}
+
+fn is_complete(instance: &Instance) -> bool {
+    instance.under_way.is_none_or(|under_way| under_way.is_complete())
+}
+
+/// Makes a substep, or the whole step.
+fn make_part(instance: &mut Instance, point: f64, duration: f64) -> Result<(), Refusal> {
+    let stops = stops(instance);
+    let (state, workspace) = (&mut instance.run.state, &mut instance.workspace);
+    let (made, reached) = match &mut instance.under_way {
+        None => return Ok(()),
+        Some(UnderWay::Whole(quality)) => {
+            let made = step(&instance.system, state, workspace, duration);
+            (made.map(|made| *quality = Some(made)), duration)
+        }
+        Some(UnderWay::Parts(progress)) => {
+            let spare = instance.spare.as_mut().expect("made with the instance");
+            let made = events::make_substep(&instance.system, state, workspace, spare, progress, stops);
+            state.step.duration = progress.reached;
+            (made, progress.reached)
+        }
+    };
+    state.time = point + reached;
+    made.map_err(|error| undo(instance, point, duration, error))
+}
+
+/// Ends a step where it has come to.
+fn end(instance: &mut Instance, point: f64, duration: f64, outputs: &mut Outputs<'_>) -> Answer {
+    let (quality, reached, at_event) = match instance.under_way.take() {
+        Some(UnderWay::Parts(progress)) => {
+            let quality = events::end_step(&instance.system, &mut instance.run.state, &progress)
+                .map_err(|error| undo(instance, point, duration, error))?;
+            if let Some(events) = instance.run.events.as_mut().filter(|_| instance.early_return) {
+                (events.due, events.step) = (progress.at_event, Some(progress.record()));
+            }
+            (quality, progress.reached, progress.at_event)
+        }
+        Some(UnderWay::Whole(Some(quality))) => (quality, duration, false),
+        _ => unreachable!("a step ends after it was made"),
+    };
+    let status = conclude(instance, point, reached, quality, Function::fmi3DoStep)?;
+    outputs.write(at_event, reached < duration, point + reached);
+    Ok(status)
+}

@@ -1,0 +1,387 @@
+"""FMUs of FMI 3.0: valid, the numbers of FMI 2.0 in both kinds of master, events at impacts and where sliding ends."""
+
+import subprocess
+import zipfile
+from pathlib import Path
+
+import fmpy
+import numpy as np
+import pytest
+from conftest import ROOT, contact_fmu, read_csv
+from exact import ball_height
+from fmi3_side import slave3
+from fmpy import extract, read_model_description, simulate_fmu
+from fmpy.validation import validate_fmu
+from lxml import etree
+
+SCHEMAS = Path(fmpy.__file__).parent / "schema/fmi3"
+# Owned bodies, groups, joints with friction, continuous contacts, couplings of all kinds.
+SOME = ["bouncing_ball", "resting_block", "friction_pendulum", "bouncing_ball_compliant", "coupled_ball", "rotor_droop_stop"]
+
+
+@pytest.fixture(scope="module")
+def fmu3(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fmi3")
+
+    def build(model):
+        path = folder / f"{model}.fmu"
+        if not path.exists():
+            contact_fmu("build", ROOT / "models" / model / "model.toml", "--fmi", "3", "-o", path)
+        return str(path)
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def of_text3(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fmi3_text")
+
+    def build(text):
+        source = folder / f"{len(list(folder.glob('*.toml')))}.toml"
+        source.write_text(text)
+        contact_fmu("build", source, "--fmi", "3", "-o", source.with_suffix(".fmu"))
+        return str(source.with_suffix(".fmu"))
+
+    return build
+
+
+def test_descriptions_are_valid(fmu3, fmus, model):
+    """Both files against the schemas, and by FMPy's own rules; the terminals in FMI 2.0 FMUs too."""
+    schema = etree.XMLSchema(file=str(SCHEMAS / "fmi3ModelDescription.xsd"))
+    terminals = etree.XMLSchema(file=str(SCHEMAS / "fmi3TerminalsAndIcons.xsd"))
+    with zipfile.ZipFile(fmu3(model)) as archive:
+        document = etree.fromstring(archive.read("modelDescription.xml"))
+    schema.assertValid(document)
+    names = {element.get("name") for element in document.find("ModelVariables")}
+    for path, known in ((fmu3(model), names), (fmus.fmu(model), None)):
+        with zipfile.ZipFile(path) as archive:
+            if "terminalsAndIcons/terminalsAndIcons.xml" not in archive.namelist():
+                continue
+            document = etree.fromstring(archive.read("terminalsAndIcons/terminalsAndIcons.xml"))
+            if known is None:
+                description = etree.fromstring(archive.read("modelDescription.xml"))
+                known = {element.get("name") for element in description.find("ModelVariables")}
+        terminals.assertValid(document)
+        members = [element.get("variableName") for element in document.iter("TerminalMemberVariable")]
+        assert members and set(members) <= known
+    assert validate_fmu(fmu3(model)) == []
+
+
+def test_exactly_the_functions_of_fmi3_are_exported(fmu3):
+    header = (Path(fmpy.__file__).parent / "c-code/fmi3FunctionTypes.h").read_text()
+    wanted = {word.removesuffix("TYPE") for word in header.replace("(", " ").split() if word.endswith("TYPE")}
+    library = next(Path(extract(fmu3("bouncing_ball"))).glob("binaries/x86_64-linux/*.so"))
+    listing = subprocess.run(
+        ["nm", "--dynamic", "--defined-only", library], check=True, capture_output=True, text=True
+    ).stdout
+    assert {line.split()[-1].split("@")[0] for line in listing.splitlines()} == wanted
+
+
+def test_arrays_enumeration_and_clocks(fmu3):
+    variables = {variable.name: variable for variable in read_model_description(fmu3("bouncing_ball")).modelVariables}
+    assert [dimension.start for dimension in variables["ball.r"].dimensions] == [3]
+    assert variables["ball.r"].start == "0.0 0.0 1.001"
+    assert variables["ball_floor.state"].type == "Enumeration"
+    assert [item.name for item in variables["ball_floor.state"].declaredType.items] == ["open", "stick", "slip"]
+    clock = variables["ball_floor.impact"]
+    assert (clock.type, clock.causality, clock.intervalVariability) == ("Clock", "output", "triggered")
+    for name in ("ball_floor.impact_impulse", "ball_floor.impact_time"):
+        assert [clock.name for clock in variables[name].clocks] == ["ball_floor.impact"]
+
+
+def scalars(result):
+    """Columns by their names in FMI 2.0."""
+    columns = {}
+    for name in result.dtype.names:
+        values = result[name]
+        if values.ndim == 1:
+            columns[name] = values
+        else:
+            columns.update({f"{name}[{index + 1}]": values[:, index] for index in range(values.shape[1])})
+    return columns
+
+
+@pytest.mark.parametrize("model", SOME)
+@pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
+def test_numbers_are_those_of_fmi2(fmu3, fmus, model, kind):
+    experiment = read_model_description(fmus.fmu(model)).defaultExperiment
+    step = float(experiment.stepSize)
+    options = dict(fmi_type=kind, stop_time=min(200 * step, float(experiment.stopTime)), output_interval=step)
+    two = scalars(simulate_fmu(fmus.fmu(model), **options))
+    three = scalars(simulate_fmu(fmu3(model), **options))
+    assert set(two) == {name for name in three if "impact" not in name or name == "engine.dissipated_impact"}
+    for name, values in two.items():
+        np.testing.assert_allclose(three[name], values, rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("model", SOME)
+def test_simulate_runs_both(fmu3, fmus, model, tmp_path):
+    """The command line runs FMUs of both versions, and sets components of arrays."""
+    tables = []
+    for path in (fmus.fmu(model), fmu3(model)):
+        table = tmp_path / f"{len(tables)}.csv"
+        contact_fmu("simulate", path, "--stop", "0.05", "--set", "gravity[1]=0.5", "-o", table)
+        tables.append(read_csv(table))
+    two, three = tables
+    assert set(two) <= set(three)
+    for name in two:
+        np.testing.assert_array_equal(three[name], two[name], err_msg=name)
+
+
+def test_simulate_takes_inputs_of_arrays(fmu3, tmp_path):
+    inputs = tmp_path / "in.csv"
+    inputs.write_text("time,ball.f_ext[1],ball.f_ext[3]\n0,2,10\n1,2,10\n")
+    table = tmp_path / "out.csv"
+    contact_fmu("simulate", fmu3("bouncing_ball"), "--stop", "1", "--input", inputs, "-o", table)
+    result = read_csv(table)
+    assert np.abs(result["ball.r[3]"] - 1.001).max() < 1e-12
+    assert np.abs(result["ball.r[1]"] - result["time"] ** 2).max() < 1e-12
+
+
+def impact_times(count, height=0.801, g=10.0, e=0.8):
+    times = [np.sqrt(2 * height / g)]
+    speed = g * times[0]
+    while len(times) < count:
+        speed *= e
+        times.append(times[-1] + 2 * speed / g)
+    return np.array(times)
+
+
+def run_with_events(ball, stop, step, at_event):
+    time, steps = 0.0, 0
+    while ball.fmu.updateDiscreteStates()[0]:
+        pass
+    ball.fmu.enterStepMode()
+    while time < stop:
+        event, _, early, last = ball.fmu.doStep(time, step)
+        assert last > time and (early or abs(last - time - step) < 1e-15 + 1e-15 * last)
+        time, steps = last, steps + 1
+        if event:
+            before = ball.get("ball.v")
+            ball.fmu.enterEventMode()
+            at_event(time, before)
+            while ball.fmu.updateDiscreteStates()[0]:
+                pass
+            assert not ball.ticks("ball_floor.impact")
+            ball.fmu.enterStepMode()
+    return steps
+
+
+@pytest.mark.parametrize("step", [1e-2, 1e-3, 3.7e-3])
+def test_impacts_end_steps_at_their_exact_times(fmu3, step):
+    """Bouncing ball, closed form: the first ten impacts within 1e-12 s; velocities jump in event mode, by the impulse."""
+    seen = []
+    with slave3(fmu3("bouncing_ball"), events=True, early_return=True) as ball:
+        ball.start()
+
+        def at_event(time, before):
+            after = ball.get("ball.v")
+            assert ball.ticks("ball_floor.impact")
+            assert abs(after[2] + 0.8 * before[2]) < 1e-12
+            assert abs(ball.get("ball_floor.impact_impulse") - (after[2] - before[2])) < 1e-12
+            assert ball.get("ball_floor.impact_time") == time
+            seen.append(time)
+
+        run_with_events(ball, 3.2, step, at_event)
+    assert np.abs(np.array(seen[:10]) - impact_times(10)).max() < 1e-12
+
+
+def test_without_early_return_steps_are_those_of_fmi2(fmu3):
+    with slave3(fmu3("bouncing_ball"), events=True) as with_events, slave3(fmu3("bouncing_ball")) as without:
+        with_events.start()
+        without.start()
+        with_events.fmu.updateDiscreteStates()
+        with_events.fmu.enterStepMode()
+        for k in range(100):
+            answers = [ball.fmu.doStep(k * 1e-2, 1e-2) for ball in (with_events, without)]
+            assert answers[0] == answers[1] == (False, False, False, k * 1e-2 + 1e-2)
+            assert with_events.get("ball.r") == without.get("ball.r")
+            assert with_events.get("ball.v") == without.get("ball.v")
+
+
+BLOCK = """
+[model]
+name = "block"
+[engine]
+gravity = [0.0, 0.0, -10.0]
+[[node]]
+name = "ball"
+coupling = "owned"
+mass = 1.0
+velocity = [1.0, 0.0, 0.0]
+[[surface]]
+name = "floor"
+shape.plane.normal = [0.0, 0.0, 1.0]
+[[contact]]
+between = ["ball", "floor"]
+restitution = 0.0
+friction.cone.mu = 0.3
+"""
+
+
+def test_where_sliding_ends_and_begins_is_an_event(of_text3):
+    """A point slides to a stop after v / (mu g) = 1/3 s; a force above mu m g = 3 N, held from 0.6 s on, moves it again."""
+    seen = []
+    with slave3(of_text3(BLOCK), events=True, early_return=True) as ball:
+        ball.start()
+        while ball.fmu.updateDiscreteStates()[0]:
+            pass
+        ball.fmu.enterStepMode()
+        time = 0.0
+        while time < 0.9:
+            ball.set(ball__f_ext=[4.0 if time >= 0.6 - 1e-9 else 0.0, 0.0, 0.0])
+            event, _, _, last = ball.fmu.doStep(time, min(1e-2, 0.6 - time) if time < 0.6 - 1e-9 else 1e-2)
+            time = last
+            if event:
+                before = ball.state("ball_floor.state")
+                ball.fmu.enterEventMode()
+                assert not ball.ticks("ball_floor.impact")
+                while ball.fmu.updateDiscreteStates()[0]:
+                    pass
+                ball.fmu.enterStepMode()
+                seen.append((time, before, ball.state("ball_floor.state")))
+    (stop, _, stuck), (start, _, slips) = seen
+    assert abs(stop - 1 / 3) < 1e-9 and stuck == 1
+    # A force that jumps at the start of a step is seen at the end of its first internal step of 1e-3 s.
+    assert abs(start - 0.601) < 1e-9 and slips == 2
+
+
+def test_parts_of_a_step_are_told_and_can_end_it(fmu3):
+    """A step of 1e-2 s has ten internal steps of 1e-3 s: outputs can be read after each, and the step ended there."""
+    told, wanted = [], [None]
+    ball = None
+
+    def update(_, time, set_requested, get_allowed, finished, can_return, requested, until):
+        told.append((time, ball.get("ball.r")[2], bool(set_requested), bool(get_allowed), bool(finished)))
+        if can_return and wanted[0] is not None and time >= wanted[0]:
+            requested[0] = True
+
+    from fmpy.fmi3 import fmi3IntermediateUpdateCallback
+
+    callback = fmi3IntermediateUpdateCallback(update)
+    with slave3(fmu3("bouncing_ball"), early_return=True, intermediate=callback) as ball:
+        ball.start()
+        assert ball.fmu.doStep(0.0, 1e-2)[3] == 1e-2
+        times = np.array([entry[0] for entry in told])
+        np.testing.assert_allclose(times, 1e-3 * np.arange(1, 11), rtol=0, atol=1e-15)
+        heights = np.array([entry[1] for entry in told])
+        np.testing.assert_allclose(heights, 1.001 - 5 * times**2, rtol=0, atol=1e-14)
+        assert all(entry[2:] == (False, True, True) for entry in told)
+        wanted[0] = 1.4e-2
+        event, _, early, last = ball.fmu.doStep(1e-2, 1e-2)
+        assert early and not event and abs(last - 1.4e-2) < 1e-15
+        wanted[0] = None
+        assert ball.fmu.doStep(last, 6e-3)[3] == pytest.approx(2e-2)
+
+
+@pytest.mark.parametrize("model", ["bouncing_ball", "tilted_plane_friction", "coupled_ball"])
+def test_derivatives(fmu3, model):
+    """Directional ones against central differences, adjoint ones against their transpose to 1e-12."""
+    with slave3(fmu3(model)) as slave:
+        variables = slave.variables
+        outputs = [
+            name for name, variable in variables.items()
+            if variable.type == "Float64" and variable.causality == "output" and not variable.clocks
+            and name.split(".")[-1] in ("r", "v", "f", "contact_r")
+        ]
+        inputs = [name for name, variable in variables.items() if variable.type == "Float64" and variable.causality == "input"]
+        size = lambda names: [3 if variables[name].dimensions else 1 for name in names]
+        references = lambda names: [variables[name].valueReference for name in names]
+        n, m = sum(size(outputs)), sum(size(inputs))
+        slave.start()
+        slave.fmu.doStep(0.0, 1e-3)
+        state = slave.fmu.getFMUState()
+
+        def step(changes):
+            slave.fmu.setFMUState(state)
+            values = np.concatenate([np.ravel(slave.get(name)) for name in inputs])
+            slave.fmu.setFloat64(references(inputs), list(values + changes))
+            slave.fmu.doStep(1e-3, 1e-3)
+            return np.concatenate([np.ravel(slave.get(name)) for name in outputs])
+
+        middle = step(np.zeros(m))
+        forward = np.array([
+            slave.fmu.getDirectionalDerivative(references(outputs), references(inputs), list(row), n)
+            for row in np.eye(m)
+        ]).T
+        adjoint = np.array([
+            slave.fmu.getAdjointDerivative(references(outputs), references(inputs), list(row), m)
+            for row in np.eye(n)
+        ])
+        np.testing.assert_allclose(adjoint, forward, rtol=1e-12, atol=1e-12)
+        width = 1e-6
+        differences = np.array([(step(width * row) - step(-width * row)) / (2 * width) for row in np.eye(m)]).T
+        np.testing.assert_allclose(forward, differences, rtol=1e-5, atol=1e-5 * (1 + np.abs(differences).max()))
+        assert np.isfinite(middle).all()
+        slave.fmu.freeFMUState(state)
+
+
+def test_derivatives_across_an_impact(fmu3):
+    """After an event: what the start velocity does to the velocity before and after the impact."""
+    with slave3(fmu3("bouncing_ball"), events=True, early_return=True) as ball:
+        ball.start()
+        ball.fmu.updateDiscreteStates()
+        ball.fmu.enterStepMode()
+        reference = {name: ball.variables[name].valueReference for name in ("ball.v", "ball.f_ext")}
+        event, _, _, last = ball.fmu.doStep(0.0, 0.5)
+        assert event
+        slope = lambda: ball.fmu.getDirectionalDerivative([reference["ball.v"]], [reference["ball.f_ext"]], [0.0, 0.0, 1.0], 3)[2]
+        # The force acts for `last` on 1 kg; the impact turns the velocity round.
+        assert slope() == pytest.approx(last, rel=1e-9)
+        ball.fmu.enterEventMode()
+        assert slope() == pytest.approx(-0.8 * last, rel=1e-9)
+
+
+def test_states_are_saved_between_events(fmu3):
+    with slave3(fmu3("bouncing_ball"), events=True, early_return=True) as ball:
+        ball.start()
+        ball.fmu.updateDiscreteStates()
+        ball.fmu.enterStepMode()
+        assert ball.fmu.doStep(0.0, 0.5)[0]
+        state = ball.fmu.getFMUState()
+        saved = ball.fmu.serializeFMUState(state)
+        results = []
+        for restore in (lambda: ball.fmu.setFMUState(state), lambda: ball.fmu.setFMUState(ball.fmu.deserializeFMUState(saved))):
+            restore()
+            ball.fmu.enterEventMode()
+            results.append((ball.ticks("ball_floor.impact"), ball.get("ball.v"), ball.get("ball_floor.impact_impulse")))
+        assert results[0] == results[1] and results[0][0]
+
+
+def test_fmpy_runs_with_events(fmu3):
+    """FMPy's own loop records both sides of the impacts, on the exact path."""
+    result = simulate_fmu(
+        fmu3("bouncing_ball"), stop_time=2.0, output_interval=1e-2, use_event_mode=True, early_return_allowed=True
+    )
+    assert len(result["time"]) > 204
+    assert np.abs(result["ball.r"][:, 2] - 0.2 - ball_height(result["time"])).max() < 1e-10
+
+
+def test_wrong_calls_are_refused(fmu3):
+    ball = read_model_description(fmu3("bouncing_ball"))
+    references = {variable.name: variable.valueReference for variable in ball.modelVariables}
+    with slave3(fmu3("bouncing_ball")) as slave:
+        slave.start()
+        position = references["ball.r"]
+        for call in (
+            lambda: slave.fmu.getFloat64([position], 2),
+            lambda: slave.fmu.getFloat64([position], 4),
+            lambda: slave.fmu.getFloat64([position + 1], 1),
+            lambda: slave.fmu.getFloat64([10**6], 1),
+            lambda: slave.fmu.getInt32([position], 1),
+            lambda: slave.fmu.getFloat64([references["ball_floor.state"]], 1),
+            lambda: slave.fmu.enterEventMode(),
+            lambda: slave.fmu.doStep(0.0, -1.0),
+        ):
+            with pytest.raises(Exception, match="fmi3.*3|status 3|Error|error"):
+                call()
+        assert slave.fmu.doStep(0.0, 1e-2)[3] == 1e-2
+
+
+def test_report_and_inspect_take_it(fmu3, tmp_path):
+    report = tmp_path / "ball.html"
+    contact_fmu("simulate", fmu3("bouncing_ball"), "--stop", "0.5", "--report", report)
+    assert "ball.r[3]" in report.read_text()
+    text = contact_fmu("inspect", fmu3("bouncing_ball"))
+    for line in ("FMI version   3.0", "hasEventMode", "ball.r[3]", "ball_floor.impact "):
+        assert line in text
