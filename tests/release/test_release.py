@@ -154,7 +154,9 @@ def test_windows_wheel_needs_python_and_the_system_only():
     made("win_amd64.whl")
     for name, content in native_modules():
         if "win_amd64" in name:
-            needed = {entry.name.lower() for entry in lief.PE.parse(list(content)).imports}
+            # Kept, since its parts do not outlive it.
+            binary = lief.PE.parse(list(content))
+            needed = {entry.name.lower() for entry in binary.imports}
             system = {"kernel32.dll", "advapi32.dll", "msvcrt.dll", "ntdll.dll", "userenv.dll", "ws2_32.dll", "shell32.dll", "ole32.dll"}
             assert "python3.dll" in needed and needed <= system | {"python3.dll"}, needed
 
@@ -166,7 +168,8 @@ def test_macos_runs_on_old_systems(tmp_path):
     assert len(contents) == 2
     seen = []
     for content in [*contents, executable("macos.tar.gz", tmp_path).read_bytes()]:
-        for binary in lief.MachO.parse(list(content)):
+        binaries = lief.MachO.parse(list(content))
+        for binary in binaries:
             processor = binary.header.cpu_type.name
             least = binary.build_version.minos if binary.has_build_version else binary.version_min.version
             assert tuple(least) == oldest[processor]
