@@ -32,10 +32,15 @@ impl Variables {
     fn new(prepared: &Prepared) -> Variables {
         let table = variables::table_with_events(&prepared.known.model);
         let arrays = variables::arrays(&table);
-        let reference = |name: &str| table.iter().position(|row| row.name == name).expect("a variable") as u32;
+        let reference =
+            |name: &str| table.iter().position(|row| row.name == name).expect("a variable") as u32;
         let is_real = |array: &&variables::Array<'_>| matches!(array.head().kind, Kind::Real(_));
         Variables {
-            reals: arrays.iter().filter(is_real).map(|array| (array.first as u32, array.rows.len())).collect(),
+            reals: arrays
+                .iter()
+                .filter(is_real)
+                .map(|array| (array.first as u32, array.rows.len()))
+                .collect(),
             all: arrays.iter().map(|array| array.first as u32).collect(),
             scalars: table.len(),
             time: reference("time"),

@@ -1,7 +1,6 @@
 //! The library of FMI 2.0 FMUs: exports the functions of that version, and no other symbol.
 
 use contact_fmu_runtime::abi::*;
-use contact_fmu_runtime::fmi2::*;
 use std::ffi::c_char;
 
 macro_rules! export {

@@ -1,7 +1,6 @@
 //! The library of FMI 3.0 FMUs: exports the functions of that version, and no other symbol.
 
 use contact_fmu_runtime::abi3::*;
-use contact_fmu_runtime::fmi3::*;
 use std::ffi::c_char;
 
 macro_rules! export {
