@@ -50,8 +50,16 @@ impl Value<'_> {
                 self.events.map_or(0.0, |events| events.impacts[contact].impulse)
             }
             Slot::ImpactTime { contact } => self.events.map_or(0.0, |events| events.impacts[contact].time),
+            Slot::CouplingImpulse { coupling, axis } => self.impulse(coupling, axis),
+            Slot::CouplingAngularImpulse { coupling, axis } => self.impulse(coupling, 3 + axis),
             slot => variables::get_real(slot, self.system, self.state),
         }
+    }
+}
+
+impl Value<'_> {
+    fn impulse(&self, coupling: usize, component: usize) -> f64 {
+        self.events.map_or(0.0, |events| events.impulses[6 * coupling + component])
     }
 }
 

@@ -10,8 +10,8 @@ use crate::do_step::{conclude, prepare, step, undo};
 use crate::guard::{self, Answer, Refusal};
 use crate::instance::Instance;
 use crate::lifecycle::{Function, Mode};
-use contact_fmu::engine::Quality;
 use contact_fmu::engine::events::{self, Progress};
+use contact_fmu::engine::{Quality, State, scale_given};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 
@@ -138,20 +138,25 @@ fn stops(instance: &Instance) -> bool {
     instance.early_return && instance.run.events.is_some()
 }
 
+/// The way of a body that the importer moves is foretold, and the longer ahead the worse. So a step ends this part of it
+/// before an impact that is not near yet, and the next one foretells the rest from what the importer gives there: an error of
+/// the acceleration moves the impact by its square.
+const APPROACH: f64 = 1e-2;
+
 /// A step under way.
 #[derive(Clone, Copy, Debug)]
 pub enum UnderWay {
     /// Made by substeps.
     Parts(Progress),
-    /// Made as a whole; with its quality once it is.
-    Whole(Option<Quality>),
+    /// Made as a whole; once it is, with its quality, how far it came, and whether it stands at an event.
+    Whole(Option<(Quality, f64, bool)>),
 }
 
 impl UnderWay {
     fn is_complete(&self) -> bool {
         match self {
             UnderWay::Parts(progress) => progress.is_complete(),
-            UnderWay::Whole(quality) => quality.is_some(),
+            UnderWay::Whole(whole) => whole.is_some(),
         }
     }
 }
@@ -159,9 +164,6 @@ impl UnderWay {
 /// Starts a step. Bodies that the importer moves are moved in one part.
 fn begin(instance: &mut Instance, point: f64, step: f64) -> Result<(), Refusal> {
     prepare(instance, point, step)?;
-    if let Some(events) = &mut instance.run.events {
-        (events.step, events.strikes, events.due) = (None, 0, false);
-    }
     instance.under_way = Some(
         if instance.system.couplings.is_empty() && (stops(instance) || instance.intermediate.is_some()) {
             match events::begin_step(&mut instance.run.state, step) {
@@ -185,9 +187,25 @@ fn make_part(instance: &mut Instance, point: f64, duration: f64) -> Result<(), R
     let (state, workspace) = (&mut instance.run.state, &mut instance.workspace);
     let (made, reached) = match &mut instance.under_way {
         None => return Ok(()),
-        Some(UnderWay::Whole(quality)) => {
+        Some(UnderWay::Whole(whole)) if stops && instance.exchanges => {
+            scale_given(state);
+            let spare = instance.spare.as_mut().expect("made with the instance");
+            let mut made = events::advance_coupled(&instance.system, state, workspace, spare, duration);
+            let margin = APPROACH * duration;
+            if let Ok((_, reached, true)) = made
+                && reached > 2.0 * margin
+            {
+                State::clone_from(state, &instance.undo);
+                scale_given(state);
+                let shorter = reached - margin;
+                made = events::advance_coupled(&instance.system, state, workspace, spare, shorter);
+            }
+            let reached = made.map_or(0.0, |(_, reached, _)| reached);
+            (made.map(|made| *whole = Some(made)), reached)
+        }
+        Some(UnderWay::Whole(whole)) => {
             let made = step(&instance.system, state, workspace, duration);
-            (made.map(|made| *quality = Some(made)), duration)
+            (made.map(|made| *whole = Some((made, duration, false))), duration)
         }
         Some(UnderWay::Parts(progress)) => {
             let spare = instance.spare.as_mut().expect("made with the instance");
@@ -202,18 +220,19 @@ fn make_part(instance: &mut Instance, point: f64, duration: f64) -> Result<(), R
 
 /// Ends a step where it has come to.
 fn end(instance: &mut Instance, point: f64, duration: f64, outputs: &mut Outputs<'_>) -> Answer {
-    let (quality, reached, at_event) = match instance.under_way.take() {
+    let (quality, reached, at_event, record) = match instance.under_way.take() {
         Some(UnderWay::Parts(progress)) => {
             let quality = events::end_step(&instance.system, &mut instance.run.state, &progress)
                 .map_err(|error| undo(instance, point, duration, error))?;
-            if let Some(events) = instance.run.events.as_mut().filter(|_| instance.early_return) {
-                (events.due, events.step) = (progress.at_event, Some(progress.record()));
-            }
-            (quality, progress.reached, progress.at_event)
+            let record = stops(instance).then(|| progress.record());
+            (quality, progress.reached, progress.at_event, record)
         }
-        Some(UnderWay::Whole(Some(quality))) => (quality, duration, false),
+        Some(UnderWay::Whole(Some((quality, reached, at_event)))) => (quality, reached, at_event, None),
         _ => unreachable!("a step ends after it was made"),
     };
+    if let Some(events) = &mut instance.run.events {
+        (events.due, events.step, events.strikes, events.agreement) = (at_event, record, 0, None);
+    }
     let status = conclude(instance, point, reached, quality, Function::fmi3DoStep)?;
     outputs.write(at_event, reached < duration, point + reached);
     Ok(status)

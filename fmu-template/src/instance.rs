@@ -15,6 +15,7 @@ use crate::lifecycle::{Interface, Mode};
 use crate::logger::{Category, Logger};
 use crate::repeat_log::RepeatLog;
 use crate::{arguments, memory, resources};
+use contact_fmu::engine::events;
 use contact_fmu::engine::{self, GivenFault, State, System, Workspace};
 use contact_fmu::fmi_version::FmiVersion;
 use contact_fmu::model::Model;
@@ -40,6 +41,8 @@ pub struct Instance {
     pub lengths: Arc<[u32]>,
     /// FMI 3.0: whether steps may end early at events.
     pub early_return: bool,
+    /// FMI 3.0: whether impacts of bodies that the importer moves are events.
+    pub exchanges: bool,
     /// FMI 3.0: whom to tell of parts of a step.
     pub intermediate: Option<Intermediate>,
     /// A step of which the importer is told under way.
@@ -144,6 +147,7 @@ impl Instance {
             version,
             lengths: lengths.into(),
             early_return: false,
+            exchanges: false,
             intermediate: None,
             under_way: None,
             variables,
@@ -170,8 +174,16 @@ impl Instance {
 
     /// Whether the importer uses event mode, and allows steps to end early.
     pub fn use_events(&mut self, event_mode: bool, early_return: bool) {
-        self.run.events = event_mode.then(|| Events::new(self.system.contacts.len()));
+        self.run.events =
+            event_mode.then(|| Events::new(self.system.contacts.len(), self.system.couplings.len()));
         self.early_return = early_return;
+        if event_mode && early_return && events::can_have_events(&self.system) {
+            events::expect_events(&mut self.system, &mut self.initial);
+            self.run.state.clone_from(&self.initial);
+            State::clone_from(&mut self.run.before, &self.initial);
+            State::clone_from(&mut self.undo, &self.initial);
+            self.exchanges = true;
+        }
         self.spare = Some(Box::new(self.initial.clone()));
     }
 

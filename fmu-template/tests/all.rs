@@ -8,6 +8,7 @@ mod coupling;
 mod directional_derivatives;
 mod do_step;
 mod exchange;
+mod fmi3;
 mod fmu_state;
 mod guard;
 mod input_derivatives;

@@ -380,7 +380,9 @@ fn scalar_variable(attributes: &Attributes) -> Result<ScalarVariable, String> {
     )?;
     Ok(ScalarVariable {
         name: attributes.required("name")?,
-        value_reference: attributes.number("valueReference")?.ok_or("the variable has no valueReference")?,
+        value_reference: attributes
+            .number("valueReference")?
+            .ok_or_else(|| format!("<{}> has no valueReference", attributes.element))?,
         description: attributes.text("description"),
         causality: causality.unwrap_or(Causality::Local),
         variability: variability.unwrap_or(Variability::Continuous),

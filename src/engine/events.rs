@@ -7,12 +7,15 @@
 //! Impacts are events where steps are split at them: by the scheme of Moreau and Jean with time of impact, in islands
 //! without continuous contacts that are not too large.
 
+use super::coupling::{self, event};
 use super::pile;
 use super::scheme::IslandStep;
 use super::solver::Solvable;
 use super::state::{ContactMode, State};
 use super::step::{Quality, StepError, Steppable, Workspace, advance_by_substep, begin, cut, is_lost};
 use super::system::{Island, Scheme, System};
+
+pub use super::coupling::event::{Agreement, MOST_ROUNDS, can_have_events, close_window, expect_events};
 
 /// What a substep does at events, and what it has seen of them.
 #[derive(Clone, Copy, Debug)]
@@ -243,6 +246,120 @@ pub fn take_modes_after(
     }
     for (contact, after) in state.contacts.iter_mut().zip(&spare.contacts) {
         (contact.mode, contact.slip) = (after.mode, after.slip);
+    }
+}
+
+/// A step of a system with bodies that a master moves, up to the first impact in it. Returns how it came out, how far it came
+/// and whether it stands at an event. `spare` is scratch memory.
+pub fn advance_coupled(
+    system: &System,
+    state: &mut State<f64>,
+    workspace: &mut Workspace<f64>,
+    spare: &mut State<f64>,
+    duration: f64,
+) -> Result<(Quality, f64, bool), StepError> {
+    spare.clone_from(state);
+    let mut reached = duration;
+    let first = try_window(system, state, workspace, duration)?;
+    if let Some(time) = first.filter(|&time| time < duration) {
+        state.clone_from(spare);
+        if time > 0.0 {
+            try_window(system, state, workspace, time)?;
+        }
+        reached = time;
+    }
+    if !state.is_finite() {
+        return Err(StepError::NotFinite);
+    }
+    let solved = state.step.residual <= system.settings.solver.tolerance;
+    Ok((if solved { Quality::Solved } else { Quality::Inaccurate }, reached, first.is_some()))
+}
+
+/// A window in which islands stop before impacts. Returns when the first one comes, if there is one.
+fn try_window(
+    system: &System,
+    state: &mut State<f64>,
+    workspace: &mut Workspace<f64>,
+    duration: f64,
+) -> Result<Option<f64>, StepError> {
+    let (substeps, _) = cut(duration, state.parameters.step)?;
+    coupling::begin(system, state, &mut workspace.couplings, duration);
+    begin(state, duration, substeps);
+    let mut first = f64::INFINITY;
+    for island in &system.islands {
+        let (ahead, span, substeps) =
+            coupling::span(system, state, island, &mut workspace.couplings, duration, substeps);
+        let length = span / f64::from(substeps);
+        for substep in 0..substeps {
+            let offset = ahead + f64::from(substep) * length;
+            workspace.watch = Watch { stops: has_events(system, island), ..Watch::OFF };
+            advance_by_substep(system, island, state, workspace, (length, offset));
+            let impact = std::mem::replace(&mut workspace.watch, Watch::OFF).impact;
+            if impact.is_finite() {
+                first = first.min(offset + impact);
+                break;
+            }
+            if is_lost(state, substep) {
+                return Err(StepError::NotFinite);
+            }
+        }
+    }
+    coupling::end(system, state, &workspace.couplings, duration);
+    Ok(first.is_finite().then_some(first))
+}
+
+/// Impulses on the bodies that a master moves, force and torque by coupling, where it has come to the motion that it gives
+/// with the impulses `given`; none where nothing is hit. `state` is that before the impact, `struck` becomes that after it.
+pub fn strike_coupled(
+    system: &System,
+    state: &State<f64>,
+    workspace: &mut Workspace<f64>,
+    struck: &mut State<f64>,
+    given: &[f64],
+) -> Option<Vec<f64>> {
+    workspace.strike_from.clear();
+    for (index, coupling) in state.couplings.iter().enumerate() {
+        let impulse = given[6 * index..][..6].try_into().expect("six numbers a body");
+        workspace.strike_from.push(event::without(system, state, index, &coupling.given, &impulse));
+    }
+    struck.clone_from(state);
+    let mut any = false;
+    for island in system.islands.iter().filter(|island| has_events(system, island)) {
+        any |= strike_island(system, island, struck, workspace);
+    }
+    workspace.strike_from.clear();
+    let impulses = system.couplings.iter().flat_map(|coupling| {
+        let made = struck.nodes[coupling.node].contact_impulse - state.nodes[coupling.node].contact_impulse;
+        let turned = system.nodes[coupling.node].rotation.map_or_else(nalgebra::Vector3::zeros, |rotation| {
+            struck.rotations[rotation].contact_impulse - state.rotations[rotation].contact_impulse
+        });
+        [made[0], made[1], made[2], turned[0], turned[1], turned[2]]
+    });
+    any.then(|| impulses.collect())
+}
+
+/// Ends an event: bodies that a master moves have the velocities that it gives.
+pub fn take_given(system: &System, state: &mut State<f64>) {
+    for (index, entry) in system.couplings.iter().enumerate() {
+        let given = state.couplings[index].given;
+        coupling::place(system, state, entry.node, &given);
+    }
+}
+
+impl<S: Solvable> IslandStep<'_, S> {
+    /// Takes the velocities that an impact starts from.
+    #[inline(never)]
+    pub(super) fn start_strike(&mut self) {
+        for place in 0..self.workspace.strike_from.len() {
+            let (node, velocity, angular) = self.workspace.strike_from[place];
+            if !self.island.nodes.contains(&node) {
+                continue;
+            }
+            self.state.nodes[node].velocity = velocity;
+            if let Some(rotation) = self.system.nodes[node].rotation {
+                self.state.rotations[rotation].angular_velocity = angular;
+            }
+        }
     }
 }
 

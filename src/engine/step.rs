@@ -79,6 +79,8 @@ pub struct Workspace<S: Scalar> {
     pub(super) captured_pairs: usize,
     /// What to do at events.
     pub(super) watch: Watch,
+    /// Velocities, turning ones too, that impacts on nodes start from where these are not those before them.
+    pub(super) strike_from: Vec<(usize, Vector3<S>, Vector3<S>)>,
     /// Substeps that may repeat themselves, by [`Island::rest`].
     repeats: Vec<Repeat<S>>,
     /// State of a window on trial; made when there is the first one.
@@ -194,6 +196,7 @@ impl<S: Scalar> Workspace<S> {
             pile: None,
             captured_pairs: 0,
             watch: Watch::OFF,
+            strike_from: Vec::new(),
             repeats: Repeat::of_islands(system),
             trial: None,
         }

@@ -82,7 +82,11 @@ pub fn get_real<S: Scalar>(slot: Slot, system: &System, state: &State<S>) -> S {
         Slot::EngineStep => S::from(state.parameters.step),
         Slot::EngineSample => S::from(state.parameters.sample),
         // Belong to the event that an importer is told of, and not to the state.
-        Slot::ImpactClock { .. } | Slot::ImpactImpulse { .. } | Slot::ImpactTime { .. } => S::zero(),
+        Slot::ImpactClock { .. }
+        | Slot::ImpactImpulse { .. }
+        | Slot::ImpactTime { .. }
+        | Slot::CouplingImpulse { .. }
+        | Slot::CouplingAngularImpulse { .. } => S::zero(),
         Slot::Iterations
         | Slot::Substeps
         | Slot::Captured

@@ -1,7 +1,7 @@
 //! Rows that only FMI 3.0 has: a clock for each hard contact that ticks at its impacts, and what is clocked by it.
 
 use super::{Dependence, Kind, Role, Rows, Slot, Unit, Variable, table};
-use crate::engine::Response;
+use crate::engine::{CouplingMode, Response};
 use crate::model::{Between, Model};
 
 /// The table with the rows of FMI 3.0 at its end.
@@ -20,10 +20,36 @@ pub fn table_with_events(model: &Model) -> Vec<Variable> {
             rows.impact(index, &contact.name, &model.between_text(contact), own);
         }
     }
+    for (coupling, entry) in system.couplings.iter().enumerate() {
+        if matches!(entry.mode, CouplingMode::Kinetic(_)) {
+            let name = model.body_names().nth(entry.node).expect("a body has a name");
+            rows.coupling_impulse(coupling, entry.node, name);
+        }
+    }
     rows.variables
 }
 
 impl Rows<'_> {
+    fn coupling_impulse(&mut self, coupling: usize, node: usize, name: &str) {
+        let own = Dependence::Island(self.islands[node]);
+        self.vector(
+            &format!("{name}.impulse"),
+            &format!("Impulse of an impact on {name} for the master to apply in event mode"),
+            |axis| Slot::CouplingImpulse { coupling, axis },
+            Unit::NewtonSecond,
+            || Role::PerStep(own),
+        );
+        if self.system.nodes[node].rotation.is_some() {
+            self.vector(
+                &format!("{name}.angular_impulse"),
+                &format!("Its moment about the centre of {name}"),
+                |axis| Slot::CouplingAngularImpulse { coupling, axis },
+                Unit::NewtonMeterSecond,
+                || Role::PerStep(own),
+            );
+        }
+    }
+
     fn impact(&mut self, contact: usize, name: &str, pair: &str, own: Dependence) {
         // Shown with the clock or not at all.
         let shown = self.shown.take();

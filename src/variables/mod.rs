@@ -308,6 +308,15 @@ pub enum Slot {
     ImpactTime {
         contact: usize,
     },
+    /// Impulse of an impact for the master to apply, and its moment about the centre.
+    CouplingImpulse {
+        coupling: usize,
+        axis: usize,
+    },
+    CouplingAngularImpulse {
+        coupling: usize,
+        axis: usize,
+    },
 }
 
 impl Slot {
@@ -338,6 +347,8 @@ impl Slot {
                 | S::AppliedTorque { .. }
                 | S::CouplingForce { .. }
                 | S::CouplingTorque { .. }
+                | S::CouplingImpulse { .. }
+                | S::CouplingAngularImpulse { .. }
                 | S::JointDrive { .. }
                 | S::Time
                 | S::Gravity { .. }

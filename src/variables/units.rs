@@ -18,6 +18,8 @@ pub enum Unit {
     Radian,
     NewtonPerMeter,
     NewtonSecondPerMeter,
+    /// N.m.s
+    NewtonMeterSecond,
 }
 
 /// Exponents of the SI base units.
@@ -48,6 +50,7 @@ impl Unit {
             Unit::Radian => "rad",
             Unit::NewtonPerMeter => "N/m",
             Unit::NewtonSecondPerMeter => "N.s/m",
+            Unit::NewtonMeterSecond => "N.m.s",
         }
     }
 
@@ -67,6 +70,7 @@ impl Unit {
             Unit::RadianPerSecond => (0, 0, -1),
             Unit::NewtonPerMeter => (1, 0, -2),
             Unit::NewtonSecondPerMeter => (1, 0, -1),
+            Unit::NewtonMeterSecond => (1, 2, -1),
         };
         BaseUnit { kg, m, s, rad }
     }
@@ -88,6 +92,7 @@ impl Unit {
             Unit::Radian => Some("Angle"),
             Unit::NewtonPerMeter => Some("TranslationalSpringConstant"),
             Unit::NewtonSecondPerMeter => Some("TranslationalDampingConstant"),
+            Unit::NewtonMeterSecond => Some("AngularImpulse"),
         }
     }
 }

@@ -202,6 +202,11 @@ impl<S: Scalar> Memory<S> {
         self.ledger.expect(work);
     }
 
+    /// Motion that the master gave for the start of the last window.
+    pub fn before(&self) -> Motion<S> {
+        self.before
+    }
+
     /// Ends it with the force for the master.
     pub fn close(&mut self, output: Wrench<S>) {
         self.sent = [output, self.sent[0]];

@@ -4,6 +4,7 @@
 //! own bodies, and turns the impulses that come out into a force for the master to hold.
 
 mod compliant;
+pub mod event;
 mod growing_force;
 mod guard;
 mod held_force;
@@ -23,7 +24,7 @@ pub use guard::{excess, restitution as guarded_restitution, take_back};
 pub use held_force::{Finding, HeldForce};
 pub use state::{CouplingState, Diagnosis, Motion};
 pub use twist::{Twist, Wrench};
-pub use window::{Scratch, begin, couple_initially, end, onward, set_latency, span};
+pub use window::{Scratch, begin, couple_initially, end, onward, place, set_latency, span};
 
 use serde::{Deserialize, Serialize};
 

@@ -209,7 +209,12 @@ fn declared<S: Scalar>(system: &System, state: &State<S>, index: usize) -> Scrat
 }
 
 /// How a body responds to forces at a motion.
-fn response<S: Scalar>(system: &System, state: &State<S>, index: usize, motion: &Motion<S>) -> Mobility<S> {
+pub fn response<S: Scalar>(
+    system: &System,
+    state: &State<S>,
+    index: usize,
+    motion: &Motion<S>,
+) -> Mobility<S> {
     let node = system.couplings[index].node;
     let response = &state.couplings[index].memory.response;
     let rotation = system.nodes[node].rotation;

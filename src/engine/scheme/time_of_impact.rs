@@ -58,6 +58,9 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, mut remaining: S) {
                 return;
             }
             watch.struck = true;
+            if watch.strikes {
+                step.start_strike();
+            }
             step.propose_impact(S::zero());
             step.accept(S::zero());
             if step.workspace.watch.strikes {
