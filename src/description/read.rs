@@ -356,12 +356,12 @@ fn scalar_variable(attributes: &Attributes) -> Result<ScalarVariable, String> {
         "causality",
         &[
             ("parameter", Causality::Parameter),
-            ("structuralParameter", Causality::Parameter),
             ("calculatedParameter", Causality::CalculatedParameter),
             ("input", Causality::Input),
             ("output", Causality::Output),
             ("local", Causality::Local),
             ("independent", Causality::Independent),
+            ("structuralParameter", Causality::Parameter),
         ],
     )?;
     let variability = attributes.choice(
