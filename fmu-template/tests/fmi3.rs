@@ -7,10 +7,16 @@ use contact_fmu_runtime::*;
 use std::ffi::{CStr, CString};
 use std::ptr::{null, null_mut};
 
+/// Lines of an instance, at an address that stays.
+#[derive(Debug, Default)]
+struct Log {
+    lines: Vec<String>,
+}
+
 /// An instance and its log.
 struct Slave {
     instance: fmi3Instance,
-    log: Box<Vec<String>>,
+    log: Box<Log>,
 }
 
 unsafe extern "C" fn keep_line(
@@ -20,10 +26,9 @@ unsafe extern "C" fn keep_line(
     message: fmi3String,
 ) {
     // SAFETY: the environment that was given with the instance, and zero-terminated strings.
-    let (log, category, message) = unsafe {
-        (&mut *environment.cast::<Vec<String>>(), CStr::from_ptr(category), CStr::from_ptr(message))
-    };
-    log.push(format!("{}: {}", category.to_string_lossy(), message.to_string_lossy()));
+    let (log, category, message) =
+        unsafe { (&mut *environment.cast::<Log>(), CStr::from_ptr(category), CStr::from_ptr(message)) };
+    log.lines.push(format!("{}: {}", category.to_string_lossy(), message.to_string_lossy()));
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +40,7 @@ enum Kind {
 
 impl Slave {
     fn new(fmu: &Fmu, kind: Kind, token: &str) -> Slave {
-        let mut log = Box::new(Vec::new());
+        let mut log: Box<Log> = Box::default();
         let environment = (&raw mut *log).cast();
         let (token, path) = (CString::new(token).unwrap(), CString::new(fmu.resources()).unwrap());
         let (name, token, path) = (c"slave".as_ptr(), token.as_ptr(), path.as_ptr());
@@ -169,7 +174,7 @@ fn every_function_in_every_mode() {
                 let status = call(slave.instance, &fmu);
                 let expected = if allowed.contains(mode) { fmi2OK } else { fmi2Error };
                 assert_eq!(status, expected, "{name} of {kind:?} in mode {mode}: {:?}", slave.log);
-                assert_eq!(slave.log.is_empty(), status == fmi2OK, "{name}: {:?}", slave.log);
+                assert_eq!(slave.log.lines.is_empty(), status == fmi2OK, "{name}: {:?}", slave.log);
             }
         }
     }
@@ -211,9 +216,9 @@ fn wrong_tokens_and_names_are_refused() {
     for kind in [Kind::Steps, Kind::Exchange] {
         let slave = Slave::new(&fmu, kind, "{00000000-0000-0000-0000-000000000000}");
         assert!(slave.instance.is_null());
-        assert!(slave.log[0].contains("instantiationToken is {00000000"), "{:?}", slave.log);
+        assert!(slave.log.lines[0].contains("instantiationToken is {00000000"), "{:?}", slave.log);
     }
-    let mut log: Box<Vec<String>> = Box::default();
+    let mut log: Box<Log> = Box::default();
     let environment = (&raw mut *log).cast();
     // SAFETY: null or zero-terminated strings.
     let instance = unsafe {
@@ -230,7 +235,7 @@ fn wrong_tokens_and_names_are_refused() {
             None,
         )
     };
-    assert!(instance.is_null() && log[0].contains("not for scheduled execution"), "{log:?}");
+    assert!(instance.is_null() && log.lines[0].contains("not for scheduled execution"), "{log:?}");
 }
 
 /// Nulls, wrong sizes, unknown references: fmi3Error, and what is out of range: fmi3Discard.

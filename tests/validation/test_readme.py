@@ -151,7 +151,7 @@ def test_iterating_master_reaches_the_monolithic_step(coupling):
         x = free + push * impulse
         assert np.abs(found - x).max() < 1e-10
     assert touches > 3
-    assert coupling["most"] <= 3
+    assert coupling["most"] <= 5
 
 
 def test_modelica_page_runs(tmp_path):

@@ -33,9 +33,15 @@ const ROUGHEST: f64 = 1e-2;
 /// by the square of the way; where energy is balanced, a small part of the impulses has to do.
 pub fn close<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     put_on_surfaces(step, dt);
-    if step.is_jointed() {
+    if step.is_jointed() && has_stops(step) {
         linked::follow(step);
     }
+}
+
+/// Whether a joint of the island has limits: its coordinate tells how far it is from them.
+fn has_stops<S: Solvable>(step: &IslandStep<'_, S>) -> bool {
+    let is_stop = |&contact: &usize| step.system.stop(step.system.contacts[contact].sides()).is_some();
+    step.island.contacts.iter().any(is_stop)
 }
 
 fn put_on_surfaces<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {

@@ -137,7 +137,6 @@ impl<S: Solvable> IslandStep<'_, S> {
         let spin_of = |rotation: usize| length(&self.state.rotations[rotation].angular_velocity).value();
         let arm = length(&touch.arm).value();
         let rolling = match (touch.rotation, &self.system.nodes[touch.node].shape) {
-            _ if !touch.held => 0.0,
             // A stop stays where it is on the body.
             _ if self.system.stop(touch.sides()).is_some() => 0.0,
             // The lowest point of a rim may run around it, and then has not the velocity that was foreseen.

@@ -150,7 +150,8 @@ fn propose_interval<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) -> 
         (interval, is_last, ends_sliding) = (stop, false, true);
         step.propose(interval, Rebound::None);
     }
-    if step.island.turns_along {
+    // What a master moves is where it puts it.
+    if step.island.turns_along && step.island.couplings.is_empty() {
         for _ in 0..MAX_CUTS {
             if !strays(step, interval) {
                 break;
