@@ -13,7 +13,7 @@ pub const TABLE: &str = include_str!("../trajectories.txt");
 
 /// Most steps of a model, where no contact closes.
 const MOST: u32 = 1000;
-/// How fast nodes that a master moves go down, in m/s.
+/// How fast nodes that a master moves go along gravity, in m/s.
 const DESCENT: f64 = 2.0;
 
 /// What came of a run.
@@ -92,23 +92,29 @@ fn references(table: &[Variable], is_one: impl Fn(&Variable) -> bool) -> Vec<u32
     (0..table.len() as u32).filter(|&reference| is_one(&table[reference as usize])).collect()
 }
 
-/// Steps on until some time after the contact that a model is about has closed. Nodes that a master moves go down to
-/// what they can touch.
+/// Steps on until some time after the contact that a model is about has closed. Nodes that a master moves go along gravity
+/// to what they can touch.
 fn follow(known: &Known, fmu: &mut impl Calls) -> Trajectory {
     let table = variables(&known.model);
     let reals = references(&table, |variable| matches!(variable.kind, Kind::Real(_)));
     let forces = references(&table, |variable| variable.name.ends_with(".f_n"));
-    let given = |end: &str| {
+    let given = |quantity: &str, axis: usize| {
         let is_given = |variable: &Variable| {
-            let node = variable.name.strip_suffix(end);
+            let node = variable.name.strip_suffix(&format!(".{quantity}[{}]", axis + 1));
             variable.causality == Causality::Input
                 && node.is_some_and(|node| known.model.nodes.iter().any(|one| one.name == node))
         };
         references(&table, is_given)
     };
-    let (heights, speeds) = (given(".r[3]"), given(".v[3]"));
-    let mut start = vec![0.0; heights.len()];
-    fmu.get(&heights, &mut start);
+    let gravity = known.model.engine.gravity;
+    let weight = gravity.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let mut falls = Vec::new();
+    for axis in (0..3).filter(|&axis| gravity[axis] != 0.0) {
+        let (places, speeds) = (given("r", axis), given("v", axis));
+        let mut start = vec![0.0; places.len()];
+        fmu.get(&places, &mut start);
+        falls.push((places, speeds, start, DESCENT * gravity[axis] / weight));
+    }
     let step = known.model.experiment.step;
     let after = steps(known);
     let last = MOST.min((known.model.experiment.stop / step) as u32);
@@ -118,9 +124,11 @@ fn follow(known: &Known, fmu: &mut impl Calls) -> Trajectory {
     let mut end = after;
     while trajectory.steps < end {
         let time = f64::from(trajectory.steps) * step;
-        let now: Vec<f64> = start.iter().map(|height| height - DESCENT * time).collect();
-        fmu.set(&heights, &now);
-        fmu.set(&speeds, &vec![-DESCENT; speeds.len()]);
+        for (places, speeds, start, speed) in &falls {
+            let now: Vec<f64> = start.iter().map(|place| place + speed * time).collect();
+            fmu.set(places, &now);
+            fmu.set(speeds, &vec![*speed; speeds.len()]);
+        }
         fmu.step(time, step);
         fmu.get(&reals, &mut values);
         fmu.get(&forces, &mut pressed);
