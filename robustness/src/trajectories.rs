@@ -117,7 +117,6 @@ fn follow(known: &Known, fmu: &mut impl Calls) -> Trajectory {
     }
     let step = known.model.experiment.step;
     let after = steps(known);
-    let last = MOST.min((known.model.experiment.stop / step) as u32);
     let (mut values, mut pressed) = (vec![0.0; reals.len()], vec![0.0; forces.len()]);
     let mut open = Vec::new();
     let mut trajectory = Trajectory { steps: 0, closes: None, touches: false, hash: 0xcbf2_9ce4_8422_2325 };
@@ -138,7 +137,7 @@ fn follow(known: &Known, fmu: &mut impl Calls) -> Trajectory {
         if trajectory.steps == 1 {
             open = pressed.iter().map(|&force| force == 0.0).collect();
             if open.contains(&true) {
-                end = last.max(after);
+                end = MOST.max(after);
             }
         } else if trajectory.closes.is_none()
             && pressed.iter().zip(&open).any(|(&force, &was_open)| was_open && force != 0.0)
