@@ -1,5 +1,6 @@
 """The wheel: built, installed where there is no Rust, and used as README, the page on Python and the notebooks say."""
 
+import fcntl
 import json
 import os
 import pickle
@@ -33,7 +34,10 @@ def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     environment = {name: value for name, value in os.environ.items() if name != "FMU_RUNTIME_DIR"}
     command = [Path(sys.executable).parent / "maturin", "build", "--quiet", "--release", "--locked", "--out", folder]
-    subprocess.run(command, check=True, cwd=ROOT, env=environment)
+    # maturin moves what cargo has made: two at once would take it from one another.
+    with (ROOT / "target/wheel.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run(command, check=True, cwd=ROOT, env=environment)
     (file,) = folder.glob("*.whl")
     return file
 
