@@ -302,7 +302,7 @@ pub fn create(
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use contact_fmu::model::{Coupling, Engine, Experiment, Node, NodeShape, Scheme, Solver};
+    use contact_fmu::model::{Coupling, Engine, Experiment, Impact, Node, NodeShape, Scheme, Solver};
     use std::cell::RefCell;
 
     thread_local! {
@@ -361,6 +361,7 @@ pub mod tests {
                 theta: 0.5,
                 gamma: 0.5,
                 time_of_impact: true,
+                impact: Impact::Consistent,
                 correction: true,
                 energy_balance: false,
                 allow_initial_penetration: false,

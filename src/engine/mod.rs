@@ -63,4 +63,6 @@ pub use state::{
     NodeState, Parameters, Past, RotationState, State, StepRecord, Trend,
 };
 pub use step::{MAX_SUBSTEPS, Quality, StepError, Steppable, Workspace, advance};
-pub use system::{Between, Contact, FrictionLaw, Island, Node, Response, Scheme, Settings, Sides, System};
+pub use system::{
+    Between, Contact, FrictionLaw, Impact, Island, Node, Response, Scheme, Settings, Sides, System,
+};

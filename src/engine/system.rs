@@ -75,6 +75,15 @@ pub enum Scheme {
     },
 }
 
+/// How contacts rebound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Impact {
+    /// Newton's law as far as it adds no energy.
+    Consistent,
+    /// Newton's law.
+    Newton,
+}
+
 /// How time is stepped.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -86,6 +95,8 @@ pub struct Settings {
     pub gamma: f64,
     /// Moreau-Jean: split steps at impacts.
     pub time_of_impact: bool,
+    /// How contacts rebound.
+    pub impact: Impact,
     /// Remove penetration at position level.
     pub correction: bool,
     /// Close the balance of energy after every interval; for schemes that take none on purpose.

@@ -1,8 +1,8 @@
 //! From the validated model to the engine's system and initial state.
 
 use super::{
-    Anchor, Between, Coupling, Frame, Friction, Latency, Model, Motion, NodeShape, Other, Rotation, Scheme,
-    Solver, Surface, SurfaceShape, TriangleMesh,
+    Anchor, Between, Coupling, Frame, Friction, Impact, Latency, Model, Motion, NodeShape, Other, Rotation,
+    Scheme, Solver, Surface, SurfaceShape, TriangleMesh,
 };
 use crate::engine::geometry::polyhedron::Polyhedron;
 use crate::engine::geometry::solids::{Ball, Capsule, Cuboid, Cylinder};
@@ -33,6 +33,10 @@ impl Model {
             theta: self.engine.theta,
             gamma: self.engine.gamma,
             time_of_impact: self.engine.time_of_impact,
+            impact: match self.engine.impact {
+                Impact::Consistent => engine::Impact::Consistent,
+                Impact::Newton => engine::Impact::Newton,
+            },
             correction: self.engine.correction,
             energy_balance: self.engine.energy_balance,
             allow_initial_penetration: self.engine.allow_initial_penetration,

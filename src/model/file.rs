@@ -233,6 +233,8 @@ pub(super) struct EngineSection {
     /// Boolean, default true with scheme "moreau-jean" and false with the others, which only know false: split steps at impacts.
     #[schemars(with = "Option<bool>")]
     pub time_of_impact: Option<Spanned<bool>>,
+    /// String, default "consistent": how contacts with restitution rebound.
+    pub impact: ImpactName,
     /// Boolean, default true with time_of_impact and with scheme "midpoint", else false: remove penetration at position level, without adding energy.
     pub correction: Option<bool>,
     /// Boolean, default false, with scheme "moreau-jean" and theta = 0.5, and with scheme "midpoint": bodies that turn or are in joints lose the energy that impacts, friction and damping take, and no more and no less.
@@ -263,6 +265,7 @@ impl Default for EngineSection {
             alpha: None,
             gamma: 0.5,
             time_of_impact: None,
+            impact: ImpactName::Consistent,
             correction: None,
             energy_balance: None,
             allow_initial_penetration: false,
@@ -273,16 +276,25 @@ impl Default for EngineSection {
     }
 }
 
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ImpactName {
+    /// Newton's law of impact; where it would add energy, as it can with friction, all restitutions of the impact are multiplied by the largest number at which it adds none.
+    Consistent,
+    /// Newton's law of impact, also where it adds energy.
+    Newton,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum SchemeName {
-    /// Moreau-Jean time stepping with theta. With theta = 0.5 energy balances to round-off for point masses, contacts and springs that keep their direction; where springs turn, and bodies in joints, it waves with the square of the step.
+    /// Moreau-Jean time stepping with theta. With theta = 0.5 energy balances to round-off for point masses, contacts and springs that keep their direction; for springs that turn and bodies in joints it oscillates with an amplitude of order 2 in the step.
     MoreauJean,
-    /// Implicit midpoint with sweeps: order 2 where bodies slide and roll. Energy of springs between point masses balances whichever way they turn, as far as the sweeps converge; 5 take it to round-off.
+    /// Implicit midpoint with sweeps: order 2 also where bodies slide and roll. The energy of springs between point masses balances, also while they turn, as far as the sweeps converge; 5 sweeps reach round-off.
     Midpoint,
-    /// Two-step formula with rho: order 2 between impacts, damps what is much faster than the step. Energy balances with the first power of the step.
+    /// Two-step formula with rho: order 2 between impacts, damps motion that is much faster than the step. Energy balances to order 1.
     Multistep,
-    /// Hilber, Hughes and Taylor's method with alpha: order 2 between impacts, damps what is faster than the step. Energy balances with the first power of the step.
+    /// Hilber, Hughes and Taylor's method with alpha: order 2 between impacts, damps motion that is faster than the step. Energy balances to order 1.
     Hht,
 }
 

@@ -122,6 +122,8 @@ pub struct Engine {
     pub gamma: f64,
     /// Moreau-Jean: split steps at impacts.
     pub time_of_impact: bool,
+    /// How contacts rebound.
+    pub impact: Impact,
     /// Remove penetration at position level.
     pub correction: bool,
     /// Close the balance of energy after every interval.
@@ -156,6 +158,15 @@ pub enum Scheme {
         /// Damping of what is stiff.
         alpha: f64,
     },
+}
+
+/// Law of impact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Impact {
+    /// Newton's law as far as it adds no energy.
+    Consistent,
+    /// Newton's law.
+    Newton,
 }
 
 /// Contact solver.

@@ -15,13 +15,13 @@ pub use contact::{MAX_CONTACTS, MOST_SHOWN_PAIRS};
 use super::assemble::{facets, polyhedra};
 use super::diagnostics::Problem;
 use super::file::{
-    ContactEntry, EngineSection, FrictionEntry, ModelFile, NodeEntry, NodeShapeEntry, SchemeName, SolverName,
-    SurfaceEntry, SurfaceShapeEntry,
+    ContactEntry, EngineSection, FrictionEntry, ImpactName, ModelFile, NodeEntry, NodeShapeEntry, SchemeName,
+    SolverName, SurfaceEntry, SurfaceShapeEntry,
 };
 use super::shape_file::Use;
 use super::{
-    Contact, Engine, Experiment, Friction, Model, Motion, Node, NodeShape, Rotation, Scheme, Solver, Surface,
-    SurfaceShape,
+    Contact, Engine, Experiment, Friction, Impact, Model, Motion, Node, NodeShape, Rotation, Scheme, Solver,
+    Surface, SurfaceShape,
 };
 use crate::engine::law::bristle::{self, Bristle};
 use crate::engine::{MAX_SUBSTEPS, ORIENTATION_TOLERANCE};
@@ -158,6 +158,10 @@ impl<'a> Validator<'a> {
             theta: entry.theta.as_ref().map_or(0.5, |theta| *theta.get_ref()),
             gamma: entry.gamma,
             time_of_impact,
+            impact: match entry.impact {
+                ImpactName::Consistent => Impact::Consistent,
+                ImpactName::Newton => Impact::Newton,
+            },
             correction: entry.correction.unwrap_or(time_of_impact || is_midpoint),
             energy_balance: self.energy_balance(entry),
             allow_initial_penetration: entry.allow_initial_penetration,

@@ -339,6 +339,7 @@ fn engine(model: &Model) -> String {
         ("Scheme", scheme(engine)),
         ("Gamma", format!("{:?}", engine.gamma)),
         ("Steps split at impacts", yes_no(engine.time_of_impact)),
+        ("Impact law", format!("{:?}", engine.impact).to_lowercase()),
         ("Penetration removed at position level", yes_no(engine.correction)),
         ("Energy balanced", yes_no(engine.energy_balance)),
         ("Solver", format!("{:?}", engine.solver).to_lowercase()),

@@ -8,10 +8,10 @@ use contact_fmu::engine::geometry::solids::Cuboid;
 use contact_fmu::engine::law::continuous::Compliance;
 use contact_fmu::engine::{
     Anchor, Contact, Coupling, CouplingMode, CouplingState, Details, Drive, Dual, Facets, FrictionLaw, Group,
-    Joint, JointEnd, JointFriction, JointKind, Kinetic, Latency, Members, Motion, Motor, Node, NodeShape,
-    NodeState, Orientation, Parameters, Profile, Quality, RotationState, Scalar, Scheme, Settings, Solid,
-    SolverChoice, SolverSettings, Spring, Start, State, Surface, SurfaceShape, System, Ties, Workspace,
-    advance, mechanical_energy,
+    Impact, Joint, JointEnd, JointFriction, JointKind, Kinetic, Latency, Members, Motion, Motor, Node,
+    NodeShape, NodeState, Orientation, Parameters, Profile, Quality, RotationState, Scalar, Scheme, Settings,
+    Solid, SolverChoice, SolverSettings, Spring, Start, State, Surface, SurfaceShape, System, Ties,
+    Workspace, advance, mechanical_energy,
 };
 use nalgebra::{Rotation3, Vector3};
 
@@ -39,6 +39,7 @@ impl Scene {
             theta: 0.5,
             gamma: 0.5,
             time_of_impact: true,
+            impact: Impact::Consistent,
             correction: true,
             energy_balance: false,
             allow_initial_penetration: false,

@@ -14,11 +14,11 @@ use crate::engine::step::Workspace;
 use nalgebra::Vector3;
 
 impl<S: Solvable> IslandStep<'_, S> {
-    pub(super) fn shift(&self, touch: &Touch<S>, rebound: Rebound) -> S {
-        match rebound {
-            Rebound::Newton => newton_impact::shift(self.restitution(touch), touch.normal_velocity),
-            Rebound::None => S::zero(),
+    pub(super) fn shift(&self, touch: &Touch<S>, rebound: Rebound<S>) -> S {
+        if rebound.0.is_zero() {
+            return S::zero();
         }
+        newton_impact::shift(self.restitution(touch) * rebound.0, touch.normal_velocity)
     }
 
     /// Restitution of a contact, less what a coupling takes back from it.
@@ -40,7 +40,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         self.state.parameters.mass[touch.node] * speed * speed * S::from(0.5)
     }
 
-    pub(super) fn propose_single(&mut self, index: usize, rebound: Rebound) {
+    pub(super) fn propose_single(&mut self, index: usize, rebound: Rebound<S>) {
         let touch = &self.workspace.touches[index];
         let mobility = self.workspace.mobility[touch.node];
         let (normal, tangential, mode) = coulomb_cone::isotropic_impulse(
@@ -68,7 +68,7 @@ impl<S: Solvable> IslandStep<'_, S> {
             && self.system.contacts[touch.contact].is_plain_cone()
     }
 
-    pub(super) fn propose_coupled(&mut self, dt: S, rebound: Rebound) -> bool {
+    pub(super) fn propose_coupled(&mut self, dt: S, rebound: Rebound<S>) -> bool {
         self.look_ahead(dt);
         let solved = self.solve_coupled(dt, rebound);
         if solved {
@@ -78,7 +78,7 @@ impl<S: Solvable> IslandStep<'_, S> {
     }
 
     /// The same with contacts where they have been foreseen.
-    pub(super) fn solve_coupled(&mut self, dt: S, rebound: Rebound) -> bool {
+    pub(super) fn solve_coupled(&mut self, dt: S, rebound: Rebound<S>) -> bool {
         friction::begin(self, dt);
         joint_friction::begin(self, dt);
         let is_linked = linked::yields(self, Placing::Acting, dt);

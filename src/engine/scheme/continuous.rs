@@ -339,7 +339,7 @@ fn find_forces<S: Solvable>(step: &mut IslandStep<'_, S>, presses: &mut [Press<S
     let (mut last, mut size) = (f64::INFINITY, 0.0_f64);
     for _ in 0..MAX_SWEEPS {
         load(step, presses);
-        step.propose(dt, Rebound::None);
+        step.propose(dt, Rebound::none());
         let mut change = 0.0_f64;
         size = 0.0;
         for press in presses.iter_mut().filter(|press| press.touching) {

@@ -13,7 +13,7 @@ const APART: f64 = 1e-6;
 /// Velocities at the end of `dt`, from those without contact in the proposal. Returns whether there is a closed form.
 // Not inlined: steps of other contacts stay short.
 #[inline(never)]
-pub fn propose<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rebound: Rebound) -> bool {
+pub fn propose<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rebound: Rebound<S>) -> bool {
     let found = match step.workspace.active[..] {
         [only] => is_plain(step, only) && propose_linked(step, only, dt, rebound),
         [one, other] => {
@@ -37,7 +37,7 @@ fn is_plain<S: Solvable>(step: &IslandStep<'_, S>, index: usize) -> bool {
 }
 
 /// Velocity of a contact without its impulse, shifted by restitution.
-fn free<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, rebound: Rebound) -> S {
+fn free<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, rebound: Rebound<S>) -> S {
     touch.normal.dot(&step.workspace.velocity[touch.node]) + step.shift(touch, rebound)
 }
 
@@ -47,7 +47,12 @@ fn impulse<S: Solvable>(normal: S) -> Impulse<S> {
 }
 
 /// One contact among springs between point masses.
-fn propose_linked<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize, dt: S, rebound: Rebound) -> bool {
+fn propose_linked<S: Solvable>(
+    step: &mut IslandStep<'_, S>,
+    index: usize,
+    dt: S,
+    rebound: Rebound<S>,
+) -> bool {
     if dt.value() == 0.0 {
         return false;
     }
@@ -65,7 +70,7 @@ fn propose_pair<S: Solvable>(
     step: &mut IslandStep<'_, S>,
     pair: [usize; 2],
     dt: S,
-    rebound: Rebound,
+    rebound: Rebound<S>,
 ) -> bool {
     // A solver that the user has chosen is not replaced.
     if step.system.settings.solver.choice != SolverChoice::Auto {

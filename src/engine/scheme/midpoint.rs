@@ -12,6 +12,7 @@
 
 use super::acceptance::{record_impulse, record_mode_of, record_work};
 use super::flight::{Flight, Turning};
+use super::impact::{self, Work};
 use super::settling::{self, SettlingScratch};
 use super::{IslandStep, Rebound, balance, friction, joint_friction, linked};
 use crate::engine::contact::{Bodies, Impulse, Jacobian, Touch, assemble, near, pose, scales};
@@ -446,6 +447,25 @@ fn mean_slip<S: Solvable>(step: &IslandStep<'_, S>, index: usize) -> Vector3<S> 
 
 /// Solves the contact problem and finds the velocities at the end.
 fn solve<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
+    impact::find(step, any_closes_fast, |step, rebound| attempt(step, rebound, h), work);
+}
+
+/// Work of the impulses that were found.
+fn work<S: Solvable>(step: &IslandStep<'_, S>) -> Work<S> {
+    let Workspace { touches, active, columns, impulses, midpoint, .. } = &*step.workspace;
+    let mut sum = Work::none();
+    for ((&place, column), impulse) in active.iter().zip(columns).zip(impulses) {
+        let touch = &touches[place];
+        let see = |which: fn(&NodeMotion<S>) -> Motion<S>| {
+            column.linear.transpose() * seen(&midpoint.nodes, touch, column, which)
+        };
+        sum.add(&impulse.vector(&touch.normal), &see(|node| node.start), &see(|node| node.end));
+    }
+    sum
+}
+
+/// The same with some part of the rebound. Returns whether it was solved.
+fn attempt<S: Solvable>(step: &mut IslandStep<'_, S>, rebound: Rebound<S>, h: S) -> bool {
     for &node in &step.island.nodes {
         let motion = &mut step.workspace.midpoint.nodes[node];
         motion.end = motion.free;
@@ -456,18 +476,15 @@ fn solve<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
     }
     if step.workspace.active.is_empty() && !step.rubs() {
         step.workspace.impulses.clear();
-        return;
+        return true;
     }
-    write_problem(step, Rebound::Newton, h);
-    // As in `propose_impact`: friction can leave an impact with rebound without solution.
-    if !solve_from_guess(step, h) && any_closes_fast(step) {
-        write_problem(step, Rebound::None, h);
-        solve_from_guess(step, h);
-    }
+    write_problem(step, rebound, h);
+    let is_solved = solve_from_guess(step, h);
     step.read_impulses();
     if step.island.linkage.is_some() {
         joint_friction::read(step);
-        return push_linked(step);
+        push_linked(step);
+        return is_solved;
     }
     let inertia = &step.state.parameters.inertia;
     let Workspace { touches, active, columns, unknowns, scales, midpoint, mobility, .. } =
@@ -491,6 +508,7 @@ fn solve<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
             }
         }
     }
+    is_solved
 }
 
 /// The same through springs and joints.
@@ -570,7 +588,7 @@ fn solve_from_guess<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) -> bool {
 
 /// Normal row at the end. Friction rows at the end where friction holds; else twice the mean velocity in the
 /// middle, which has the direction that counts.
-fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>, rebound: Rebound, h: S) {
+fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>, rebound: Rebound<S>, h: S) {
     let linkage = step.island.linkage.map(|_| linked::linkage_of(step));
     let Workspace {
         touches, active, columns, scales, problem, midpoint, mobility, linkages, neighbours, ..

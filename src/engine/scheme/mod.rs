@@ -19,6 +19,7 @@ mod flight;
 mod friction;
 mod frictionless;
 mod hht;
+mod impact;
 mod joint_friction;
 mod linked;
 mod look;
@@ -27,6 +28,7 @@ pub mod moreau_jean;
 mod multistep;
 mod proposal;
 mod rest;
+mod root;
 pub mod settling;
 pub mod slip_end;
 mod thresholds;
@@ -50,13 +52,20 @@ const FOLLOWED: f64 = 0.9;
 /// Components of bounded friction up to this part of the bound hold.
 const WITHIN_BOUNDS: f64 = 1.0 - 1e-9;
 
-/// Whether contacts rebound in a contact problem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rebound {
+/// The part of their coefficients of restitution with which contacts rebound in a contact problem, from 0 to 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Rebound<S>(S);
+
+impl<S: Scalar> Rebound<S> {
     /// Newton's law.
-    Newton,
+    fn newton() -> Rebound<S> {
+        Rebound(S::one())
+    }
+
     /// Closed contacts stay closed.
-    None,
+    fn none() -> Rebound<S> {
+        Rebound(S::zero())
+    }
 }
 
 /// Where bodies are in a contact problem.

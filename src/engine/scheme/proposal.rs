@@ -15,25 +15,9 @@ use nalgebra::Vector3;
 pub(super) const RUNS_OFF: f64 = 0.25;
 
 impl<S: Solvable> IslandStep<'_, S> {
-    /// As [`propose`](Self::propose) with Newton's law. Friction can leave an impact with rebound without solution;
-    /// then contacts do not rebound, for which there is one, and the residual tells.
-    #[inline]
-    pub(super) fn propose_impact(&mut self, dt: S) {
-        if !self.propose(dt, Rebound::Newton) && self.any_rebounds() {
-            self.propose(dt, Rebound::None);
-        }
-    }
-
-    /// Whether Newton's law makes a contact that acts rebound.
-    #[inline(never)]
-    fn any_rebounds(&self) -> bool {
-        let touches = &self.workspace.touches;
-        self.workspace.active.iter().any(|&index| self.shift(&touches[index], Rebound::Newton).value() != 0.0)
-    }
-
     /// Velocities at the end of `dt` such that the active contacts obey their laws. Returns whether they were found.
     #[inline]
-    pub(super) fn propose(&mut self, dt: S, rebound: Rebound) -> bool {
+    pub(super) fn propose(&mut self, dt: S, rebound: Rebound<S>) -> bool {
         if self.system.settings.scheme.looks_back() {
             end_point::propose(self);
         } else {

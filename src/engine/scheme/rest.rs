@@ -25,7 +25,7 @@ use nalgebra::Vector3;
 /// what moves.
 // Not inlined, like the next ones: steps of what moves stay short.
 #[inline(never)]
-pub fn propose<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rebound: Rebound) -> bool {
+pub fn propose<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rebound: Rebound<S>) -> bool {
     if !may_rest(step, dt) || !is_still(step) {
         return false;
     }

@@ -10,6 +10,7 @@
 use super::flight::{Flight, Turning, Way};
 use super::moreau_jean::Gaps;
 use super::proposal::RUNS_OFF;
+use super::root::sign_change;
 use super::{IslandStep, Rebound, balance, correction, linked, moreau_jean, slip_end};
 use crate::engine::contact::{Touch, distance, near};
 use crate::engine::scalar::{Dual, Scalar, length};
@@ -145,10 +146,10 @@ fn close_pressed<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) {
 #[inline]
 fn propose_interval<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) -> (S, bool, bool) {
     let (mut interval, mut is_last, mut ends_sliding) = (remaining, true, false);
-    step.propose(interval, Rebound::None);
+    step.propose(interval, Rebound::none());
     if let Some(stop) = slip_end::first(step, interval) {
         (interval, is_last, ends_sliding) = (stop, false, true);
-        step.propose(interval, Rebound::None);
+        step.propose(interval, Rebound::none());
     }
     // What a master moves is where it puts it.
     if step.island.turns_along && step.island.couplings.is_empty() {
@@ -157,7 +158,7 @@ fn propose_interval<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) -> 
                 break;
             }
             (interval, is_last) = (interval * S::from(0.5), false);
-            step.propose(interval, Rebound::None);
+            step.propose(interval, Rebound::none());
         }
     }
     // Friction bends the path, so that over the shorter interval the impact may come at another time.
@@ -170,7 +171,7 @@ fn propose_interval<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) -> 
             break;
         }
         (interval, is_last, ends_sliding) = (impact, false, false);
-        step.propose(interval, Rebound::None);
+        step.propose(interval, Rebound::none());
     }
     (interval, is_last, ends_sliding)
 }
@@ -614,34 +615,6 @@ fn still_open<S: Scalar>(gap: &impl Fn(f64) -> f64, touch: &Touch<S>, end: f64) 
     }
     let times = std::iter::successors(Some(0.5 * end), |time| Some(0.5 * time));
     times.take(HALVINGS).find(|&time| gap(time) >= 0.0)
-}
-
-/// The time between `open`, where the gap is not negative, and `closed`, where it is, at which its sign changes:
-/// the Illinois variant of regula falsi, with bisections against stalling. [Dowell and Jarratt 1971]
-fn sign_change(gap: &impl Fn(f64) -> f64, mut open: f64, mut closed: f64) -> f64 {
-    /// Bisection alone needs fewer from any bracket.
-    const MAX_LOOKS: usize = 200;
-    let (mut above, mut below) = (gap(open), gap(closed));
-    let mut last = 0.0_f64;
-    for look in 0..MAX_LOOKS {
-        let width = closed - open;
-        let secant = open + width * (above / (above - below));
-        let bisect = look % 4 == 3 || !(secant > open && secant < closed);
-        let time = if bisect { open + 0.5 * width } else { secant };
-        if time <= open || time >= closed {
-            break;
-        }
-        let here = gap(time);
-        if here >= 0.0 {
-            (open, above) = (time, here);
-            below *= if last > 0.0 { 0.5 } else { 1.0 };
-        } else {
-            (closed, below) = (time, here);
-            above *= if last < 0.0 { 0.5 } else { 1.0 };
-        }
-        last = here;
-    }
-    open
 }
 
 /// The root with its tangent: `gap(t, x) = 0` makes `dt = -(gap_x / gap_t) dx`.
