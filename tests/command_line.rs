@@ -54,6 +54,20 @@ fn new_takes_a_path() {
     assert_eq!(text(&output.stderr), "error: cannot write nowhere/drop.toml: there is no folder nowhere\n");
 }
 
+#[test]
+fn new_takes_a_name_that_editors_recognise() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = contact_fmu(folder.path(), &["new", "drop.contact.toml"]);
+    assert_eq!(text(&output.stdout), "drop.contact.toml\n");
+    let written = fs::read_to_string(folder.path().join("drop.contact.toml")).unwrap();
+    assert!(written.contains("contact-fmu check drop.contact.toml\n"));
+    assert!(written.contains("name = \"drop\" "));
+    let output = contact_fmu(folder.path(), &["build", "drop.contact.toml"]);
+    assert_eq!(text(&output.stdout), "drop.fmu\n");
+    let output = contact_fmu(folder.path(), &["new", "other.contact"]);
+    assert_eq!(text(&output.stdout), "other.contact.toml\n");
+}
+
 #[cfg(unix)]
 #[test]
 fn new_files_have_the_usual_permissions() {

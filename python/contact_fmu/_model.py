@@ -41,6 +41,8 @@ def load(source: Union[AnyPath, Mapping[str, Any]], folder: Optional[AnyPath] = 
         text, name = _native.model_text(source), "<dict>"
     elif isinstance(source, str) and "\n" in source:
         text, name = source, "<text>"
+    elif not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"a model is the path of a file, the text of one or a dictionary, not {type(source).__name__}")
     elif folder is not None:
         raise TypeError("folder is for models that are given as text or dictionary; a model file's files are beside it")
     else:
@@ -105,13 +107,18 @@ class Model:
 
         Raises :class:`SimulationError`, which has what was simulated until then.
         """
-        return self._run(stop, step, set or {}, read_table(input), log)
+        return self._run(stop, step, start_values(set), read_table(input), log)
 
     def _run(
-        self, stop: Optional[float], step: Optional[float], set: Mapping[str, Any], table: Optional[Table], log: bool
+        self,
+        stop: Optional[float],
+        step: Optional[float],
+        settings: list[tuple[str, str]],
+        table: Optional[Table],
+        log: bool,
+        end: Optional[_native.End] = None,
     ) -> Result:
-        settings = [(str(name), _value(value)) for name, value in set.items()]
-        result = Result(self._native.simulate(stop, step, settings, table, log))
+        result = Result(self._native.simulate(stop, step, settings, table, log, end))
         spoken = [message for message in result.messages if message.kind not in ("note", "fmi2OK")]
         if spoken:
             more = f" (and {len(spoken) - 1} more: see `messages` of the result)" if len(spoken) > 1 else ""
@@ -126,7 +133,9 @@ class Model:
         starts, such as ``ball.mass``, need no other model: ``simulate(set=...)`` is quicker.
         """
         data = self.data
-        for path, value in changes.items():
+        for path, value in _mapping(changes, "changes").items():
+            if not isinstance(path, str):
+                raise TypeError(f"{path!r}: a key is text, such as `engine.step`")
             _change(data, path, value)
         return Model(_native.Model(_native.model_text(data), self._native.origin))
 
@@ -166,9 +175,28 @@ def _close_all() -> None:
         model._native.close()
 
 
-def _value(value: Any) -> str:
+def start_values(given: Optional[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Names and values as text."""
+    return [] if given is None else [(str(name), _value(value, name)) for name, value in _mapping(given, "set").items()]
+
+
+def as_list(values: Iterable[Any], name: object) -> list[Any]:
+    """The values of an axis or a column."""
+    try:
+        return list(values)
+    except TypeError:
+        raise TypeError(f"{name}: {values!r} is not a list of values") from None
+
+
+def _mapping(given: Any, argument: str) -> Mapping[Any, Any]:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"`{argument}` is a dictionary of names and values, not {type(given).__name__}")
+    return given
+
+
+def _value(value: Any, name: object) -> str:
     """As the command line would be told."""
-    if hasattr(value, "item"):
+    if getattr(value, "ndim", 0) == 0 and hasattr(value, "item"):
         value = value.item()
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -176,7 +204,7 @@ def _value(value: Any) -> str:
         return repr(value)
     if isinstance(value, str):
         return value
-    raise TypeError(f"{value!r} is neither a number nor a boolean nor text")
+    raise TypeError(f"{name}: {value!r} is neither a number nor a boolean nor text")
 
 
 def read_table(given: Optional[Union[AnyPath, Columns]]) -> Optional[Table]:
@@ -188,8 +216,11 @@ def read_table(given: Optional[Union[AnyPath, Columns]]) -> Optional[Table]:
             return _native.table(Path(given).read_text(encoding="utf-8"))
         except ValueError as error:
             raise ValueError(f"{os.fspath(given)}: {error}") from None
-    header = [str(name) for name in given.keys()]
-    columns = [[_value(value) for value in given[name]] for name in header]
+    if not hasattr(given, "keys"):
+        raise TypeError(f"`input` is columns by name or the path of a CSV file, not {type(given).__name__}")
+    names = list(given.keys())
+    header = [str(name) for name in names]
+    columns = [[_value(value, name) for value in as_list(given[name], name)] for name in names]
     lengths = {name: len(column) for name, column in zip(header, columns)}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"columns of different lengths: {lengths}")
@@ -214,7 +245,7 @@ def _table_of(place: Any, path: str) -> dict[str, Any]:
 
 
 def _index(items: list[Any], key: str, path: str) -> int:
-    if key.isdigit() and int(key) < len(items):
+    if key.isdecimal() and int(key) < len(items):
         return int(key)
     names = [item.get("name") if isinstance(item, dict) else None for item in items]
     if key in names:

@@ -4,7 +4,7 @@ from typing import Any, Optional, Union, final
 
 from ._errors import Diagnostic
 
-__all__ = ["model_text", "Model", "Run", "main", "table", "platforms", "__version__"]
+__all__ = ["model_text", "End", "Model", "Run", "main", "table", "platforms", "__version__"]
 
 __version__: str
 
@@ -34,8 +34,14 @@ class Model:
         set: list[tuple[str, str]],
         input: Optional[tuple[list[str], list[list[str]]]],
         log: bool,
+        end: Optional[End],
     ) -> Run: ...
     def close(self) -> None: ...
+
+@final
+class End:
+    def __new__(cls) -> End: ...
+    def now(self) -> None: ...
 
 @final
 class Run:

@@ -43,13 +43,7 @@ class Result(Mapping[str, NDArray[np.float64]]):
     def __getitem__(self, name: str) -> NDArray[np.float64]:
         array = self._arrays.get(name)
         if array is None:
-            if name == "time":
-                data = self._run.times()
-            elif name in self._facts:
-                data = self._run.column(self._facts[name][0])
-            else:
-                near = get_close_matches(str(name), list(self), n=1)
-                raise KeyError(f"{name}: the result has no such column{f', did you mean {near[0]}?' if near else ''}")
+            data = self._run.times() if name == "time" else self._run.column(self._fact(name)[0])
             array = np.frombuffer(data, dtype=np.float64).copy()
             self._arrays[name] = array
         return array
@@ -61,13 +55,20 @@ class Result(Mapping[str, NDArray[np.float64]]):
     def __len__(self) -> int:
         return 1 + len(self._facts)
 
+    def _fact(self, name: str) -> tuple[int, str, str]:
+        """Place, unit and description of a column."""
+        if name not in self._facts:
+            near = get_close_matches(str(name), list(self), n=1)
+            raise KeyError(f"{name}: the result has no such column{f', did you mean {near[0]}?' if near else ''}")
+        return self._facts[name]
+
     def unit(self, name: str) -> str:
         """Unit of a column; empty where it has none."""
-        return "s" if name == "time" else self._facts[name][1]
+        return "s" if name == "time" else self._fact(name)[1]
 
     def description(self, name: str) -> str:
         """What a column is, in one sentence."""
-        return "Simulated time" if name == "time" else self._facts[name][2]
+        return "Simulated time" if name == "time" else self._fact(name)[2]
 
     @property
     def messages(self) -> list[Message]:

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._errors import ModelError
-from ._model import AnyPath, Columns, Model, read_table
+from ._model import AnyPath, Columns, Model, as_list, read_table, start_values
+from ._native import End
 from ._result import Result
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ Measure = Union[str, Callable[[Result], Any]]
 
 def grid(axes: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
     """Every combination of the values of some parameters, the last parameter first to change."""
-    values = [list(axis) for axis in axes.values()]
+    values = [as_list(axis, name) for name, axis in axes.items()]
     return [dict(zip(axes, point)) for point in itertools.product(*values)]
 
 
@@ -39,12 +40,14 @@ class Study:
     """What was measured of each, by name; empty where the simulation failed."""
     errors: list[Optional[ModelError]]
     """Why a simulation failed; none where it did not."""
+    measures: list[str]
+    """Names of what was measured."""
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
         """A parameter or measure over all points; NaN where the simulation failed."""
-        known = list(self.points[0] if self.points else []) + [name for one in self.values for name in one]
+        known = dict.fromkeys([*(key for point in self.points for key in point), *self.measures])
         if name not in known:
-            raise KeyError(f"{name}: the study has {', '.join(dict.fromkeys(known))}")
+            raise KeyError(f"{name}: the study has {', '.join(known)}")
         rows = ({**point, **values} for point, values in zip(self.points, self.values))
         return np.array([row.get(name, np.nan) for row in rows], dtype=np.float64)
 
@@ -52,8 +55,9 @@ class Study:
         """A row for each simulation: parameters, measures, and why it failed."""
         import pandas
 
+        nothing = dict.fromkeys(self.measures, np.nan)
         rows = zip(self.points, self.values, self.errors)
-        return pandas.DataFrame([{**point, **values, "error": str(error or "")} for point, values, error in rows])
+        return pandas.DataFrame([{**point, **nothing, **values, "error": str(error or "")} for point, values, error in rows])
 
 
 def sweep(
@@ -76,24 +80,43 @@ def sweep(
     ``step`` are the same for all. ``progress`` is called with how many simulations are done, and how many there are.
 
     A simulation that fails has an entry in ``errors`` and stops no other. A model that is wrong raises
-    :class:`ModelError`.
+    :class:`ModelError`. Ctrl-C, and an exception in a measure or in ``progress``, ends all of them.
     """
+    if not isinstance(model, Model):
+        raise TypeError(f"the first argument is a model, which `load` gives, not {type(model).__name__}")
     if faults := model.check():
         raise ModelError("\n\n".join(str(fault) for fault in faults), faults)
-    chosen = grid(points) if isinstance(points, Mapping) else [dict(point) for point in points]
+    if isinstance(points, Mapping):
+        chosen = grid(points)
+    elif all(isinstance(point, Mapping) for point in as_list(points, "points")):
+        chosen = [dict(point) for point in points]
+    else:
+        raise TypeError("points are a list of dictionaries, or a dictionary with the values of each parameter")
     if isinstance(measure, str):
         measure = {measure: measure}
     elif not isinstance(measure, Mapping):
         measure = {getattr(measure, "__name__", "measure"): measure}
     measures = dict(measure)
-    table = read_table(input)
+    for name, take in measures.items():
+        if not (isinstance(take, str) or callable(take)):
+            raise TypeError(f"{name}: {take!r} is neither the name of a column nor a function of the result")
+    settings = [start_values({**(set or {}), **point}) for point in chosen]
+    table, end = read_table(input), End()
     lock, done = threading.Lock(), 0
 
-    def one(point: dict[str, Any]) -> tuple[dict[str, Any], Optional[ModelError]]:
+    def one(start: list[tuple[str, str]]) -> tuple[dict[str, Any], Optional[ModelError]]:
+        try:
+            return simulated(start)
+        except BaseException:
+            # Those before it, which are waited for first, run no further.
+            end.now()
+            raise
+
+    def simulated(start: list[tuple[str, str]]) -> tuple[dict[str, Any], Optional[ModelError]]:
         nonlocal done
         values, error = {}, None
         try:
-            result = model._run(stop, step, {**(set or {}), **point}, table, False)
+            result = model._run(stop, step, start, table, False, end)
             values = {name: result[take][-1] if isinstance(take, str) else take(result) for name, take in measures.items()}
         except ModelError as fault:
             error = fault
@@ -105,8 +128,9 @@ def sweep(
 
     pool = ThreadPoolExecutor(threads or os.cpu_count())
     try:
-        results = list(pool.map(one, chosen))
+        results = list(pool.map(one, settings))
     finally:
-        # What has not begun after Ctrl-C or a fault of a measure does not begin.
+        # After Ctrl-C none runs further, and none begins.
+        end.now()
         pool.shutdown(cancel_futures=True)
-    return Study(chosen, [values for values, _ in results], [error for _, error in results])
+    return Study(chosen, [values for values, _ in results], [error for _, error in results], list(measures))

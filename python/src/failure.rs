@@ -4,7 +4,7 @@ use contact_fmu::master::simulate::SimulationError;
 use contact_fmu::model::diagnostics::ModelFileError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use std::fmt::Display;
+use std::error::Error;
 use std::io;
 use std::path::Path;
 
@@ -38,23 +38,36 @@ pub fn model_error(py: Python<'_>, error: &ModelFileError) -> PyErr {
     raised(diagnostics(py, error).and_then(|list| class(py, "ModelError")?.call1((error.to_string(), list))))
 }
 
-/// `ModelError` of something that has no place in the file.
-pub fn other_error(py: Python<'_>, origin: &str, message: impl Display, hint: Option<&str>) -> PyErr {
-    raised(whole(py, "ModelError", origin, &message.to_string(), hint, None))
+/// `ModelError` of something that has no place in the file, with its causes.
+pub fn other_error(py: Python<'_>, origin: &str, error: &dyn Error, hint: Option<&str>) -> PyErr {
+    let (mut message, mut cause) = (error.to_string(), error.source());
+    while let Some(error) = cause {
+        message = format!("{message}: {error}");
+        cause = error.source();
+    }
+    raised(whole(py, "ModelError", origin, &message, hint, None))
 }
 
-/// `SimulationError`, with what was simulated until then.
-pub fn simulation_error(py: Python<'_>, origin: &str, error: &SimulationError, run: Option<Run>) -> PyErr {
+/// `SimulationError`, with what the FMU said to it, and with what was simulated until then.
+pub fn simulation_error(py: Python<'_>, origin: &str, error: &SimulationError, run: Run) -> PyErr {
+    let said = run.recording.messages.iter().rev();
+    let said = said.map(|message| (message.kind.as_str(), message.text.as_str()));
+    let reason = said.into_iter().find(|(kind, _)| !matches!(*kind, "note" | "fmi2OK" | "fmi2Warning"));
     let message = match error {
         // The header is line 1.
         SimulationError::Input(fault) if fault.line > 1 => {
             format!("input, row {}: {}", fault.line - 2, fault.message)
         }
         SimulationError::Input(fault) => format!("input: {}", fault.message),
+        SimulationError::Call { .. } => {
+            let reason = reason.map_or(String::new(), |(_, text)| format!(": {text}"));
+            error.chain() + &reason
+        }
         other => other.chain(),
     };
     let hint = error.hint().map(in_python);
-    raised(whole(py, "SimulationError", origin, &in_python(&message), hint.as_deref(), run))
+    let partial = Some(run).filter(|run| !run.recording.times.is_empty());
+    raised(whole(py, "SimulationError", origin, &in_python(&message), hint.as_deref(), partial))
 }
 
 fn whole<'py>(

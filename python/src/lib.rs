@@ -18,7 +18,7 @@ mod _native {
     #[pymodule_export]
     use crate::data::model_text;
     #[pymodule_export]
-    use crate::model::Model;
+    use crate::model::{End, Model};
     #[pymodule_export]
     use crate::result::Run;
 

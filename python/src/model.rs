@@ -18,6 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -72,7 +73,7 @@ impl Model {
         match (table, &self.read) {
             (Ok(table), _) => crate::data::dictionary(py, &table),
             (Err(_), Err(error)) => Err(failure::model_error(py, error)),
-            (Err(error), Ok(_)) => Err(failure::other_error(py, &self.origin, error, None)),
+            (Err(error), Ok(_)) => Err(failure::other_error(py, &self.origin, &error, None)),
         }
     }
 
@@ -89,7 +90,7 @@ impl Model {
         py: Python<'_>,
         path: Option<PathBuf>,
         platforms: Vec<String>,
-        fmi: u32,
+        fmi: i64,
     ) -> PyResult<PathBuf> {
         let version = match fmi {
             2 => FmiVersion::Two,
@@ -99,13 +100,14 @@ impl Model {
         let source = self.right(py)?;
         let path = path.unwrap_or_else(|| PathBuf::from(format!("{}.fmu", source.model.name)));
         let bytes = py.detach(|| package::build(source, version, &platforms));
-        let bytes = bytes.map_err(|error| failure::other_error(py, &self.origin, error, None))?;
+        let bytes = bytes.map_err(|error| failure::other_error(py, &self.origin, &error, None))?;
         py.detach(|| output_file::write(&path, &bytes))
             .map_err(|error| failure::write_error(&path, &error))?;
         Ok(path)
     }
 
     /// Runs the FMU. `set` and `input` are text as in the files and options of the command line.
+    #[expect(clippy::too_many_arguments, reason = "the arguments of Python's `simulate`")]
     fn simulate(
         &self,
         py: Python<'_>,
@@ -114,12 +116,13 @@ impl Model {
         set: Vec<(String, String)>,
         input: Option<(Vec<String>, Vec<Vec<String>>)>,
         log: bool,
+        end: Option<Py<End>>,
     ) -> PyResult<Run> {
         let source = self.right(py)?;
         let unpacked = py.detach(|| self.unpack(source)).map_err(|fault| fault.raised(py, &self.origin))?;
         let input = input.map(|(header, rows)| Table { header, rows: (2..).zip(rows).collect() });
         let options = Options { stop, step, set, input, log, with_inputs: true };
-        let mut watch = Watch { looked: Instant::now(), interrupt: None };
+        let mut watch = Watch { looked: Instant::now(), interrupt: None, end: end.as_ref().map(Py::get) };
         let (result, recording) = py.detach(|| {
             let recording = recorder::empty_recording(&unpacked.fmu, Some(&source.model), |_| true);
             recorder::run(&unpacked.fmu, &options, Some(recording), Box::new(|_| {}), &mut watch)
@@ -136,10 +139,7 @@ impl Model {
         };
         match result {
             Ok(()) => Ok(run),
-            Err(error) => {
-                let partial = Some(run).filter(|run| !run.recording.times.is_empty());
-                Err(failure::simulation_error(py, &self.origin, &error, partial))
-            }
+            Err(error) => Err(failure::simulation_error(py, &self.origin, &error, run)),
         }
     }
 
@@ -210,19 +210,41 @@ impl Fault {
     }
 }
 
-/// Ends a simulation when the user wants it.
-struct Watch {
-    looked: Instant,
-    interrupt: Option<PyErr>,
+/// Ends simulations that other threads run: only the main one sees that Ctrl-C was pressed.
+#[pyclass(frozen, module = "contact_fmu._native")]
+#[derive(Default)]
+pub struct End {
+    is_wanted: AtomicBool,
 }
 
-impl Observer for Watch {
+#[pymethods]
+impl End {
+    #[new]
+    fn new() -> End {
+        End::default()
+    }
+
+    /// Ends them at their next step.
+    fn now(&self) {
+        self.is_wanted.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Ends a simulation when the user wants it.
+struct Watch<'a> {
+    looked: Instant,
+    interrupt: Option<PyErr>,
+    end: Option<&'a End>,
+}
+
+impl Observer for Watch<'_> {
     fn row(&mut self, _time: f64, _values: &[Value]) -> io::Result<()> {
         if self.looked.elapsed() > PATIENCE {
             self.interrupt = Python::attach(|py| py.check_signals()).err();
             self.looked = Instant::now();
         }
-        if self.interrupt.is_some() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
+        let is_ended = self.end.is_some_and(|end| end.is_wanted.load(Ordering::Relaxed));
+        if is_ended || self.interrupt.is_some() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
     }
 
     fn message(&mut self, _text: &str) {}

@@ -16,10 +16,11 @@ const STARTER: Example = Example { name: "starter", text: include_str!("starter.
 /// Write a commented starter model file, and beside it the schema by which editors check it.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  contact-fmu new my_model\n  contact-fmu new slope.toml --like tilted_plane"
+    after_help = "Examples:\n  contact-fmu new my_model\n  contact-fmu new slope.toml --like tilted_plane\n  contact-fmu new drop.contact.toml"
 )]
 pub struct Arguments {
-    /// Name of the model, or path of its file; NAME.toml must not exist yet.
+    /// Name of the model, or path of its file, which must not exist yet. NAME.contact.toml is a file that an editor can
+    /// tell from other TOML files.
     #[arg(value_parser = model_path)]
     name: PathBuf,
     /// Copy an example instead, with the files that it names.
@@ -38,7 +39,7 @@ pub fn run(Arguments { name: path, like }: Arguments) -> anyhow::Result<()> {
             write_new(&file, contents)?;
         }
     }
-    write_new(&path, renamed(example, &model_name(&path)).as_bytes())?;
+    write_new(&path, renamed(example, &path).as_bytes())?;
     let schema = path.with_file_name(SCHEMA);
     if example.name == STARTER.name && !schema.exists() {
         write_new(&schema, schema::text()?.as_bytes())?;
@@ -57,14 +58,17 @@ pub(super) fn model_path(text: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// The name of the model in a file, without `.toml` or `.contact.toml`.
 pub(super) fn model_name(path: &Path) -> String {
-    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    stem.strip_suffix(".contact").unwrap_or(&stem).to_owned()
 }
 
-/// The text of a template with the model called `name`.
-fn renamed(Example { name: template, text, .. }: &Example, name: &str) -> String {
+/// The text of a template for a model file at `path`.
+fn renamed(Example { name: template, text, .. }: &Example, path: &Path) -> String {
+    let (name, file) = (model_name(path), path.file_name().unwrap_or_default().to_string_lossy());
     text.replacen(&format!("name = \"{template}\""), &format!("name = \"{name}\""), 1)
-        .replace(&format!(" {template}.toml"), &format!(" {name}.toml"))
+        .replace(&format!(" {template}.toml"), &format!(" {file}"))
 }
 
 /// Writes a file that must not exist yet: whole or not at all.

@@ -7,7 +7,9 @@ use std::io::Write;
 ///
 /// Editors with TOML support use it to complete and check model files.
 #[derive(clap::Args)]
-#[command(after_help = "Example:\n  contact-fmu schema > contact-fmu.schema.json")]
+#[command(
+    after_help = "Example:\n  contact-fmu schema > contact-fmu.schema.json\n\nA model file names it in its first line:\n  #:schema ./contact-fmu.schema.json\n\nOr a file .taplo.toml gives it to all files called *.contact.toml:\n  [[rule]]\n  include = [\"**/*.contact.toml\"]\n  schema.path = \"contact-fmu.schema.json\""
+)]
 pub struct Arguments {}
 
 /// Prints the schema on stdout.

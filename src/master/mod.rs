@@ -71,6 +71,9 @@ impl FmuError {
             FmuError::NotAnArchive { .. } => Some(
                 "give an .fmu file; `contact-fmu build` makes one from a model file, whose name ends in .toml",
             ),
+            FmuError::TemporaryFolder(_) => Some(
+                "let the environment variable TMPDIR (TEMP on Windows) name a folder that can be written",
+            ),
             FmuError::NoCoSimulation => Some("export the FMU again with a co-simulation interface"),
             FmuError::NoLibrary { .. } => Some("build the FMU again for this platform"),
             FmuError::WrongLibraryName { .. } => {

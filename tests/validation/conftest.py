@@ -1,6 +1,7 @@
 """FMUs of all models, built once by the release builder, and their runs by `contact-fmu simulate`."""
 
 import csv
+import fcntl
 import os
 import shutil
 import subprocess
@@ -187,3 +188,25 @@ def fmus(tmp_path_factory):
 @pytest.fixture(params=MODELS)
 def model(request):
     return request.param
+
+
+@pytest.fixture(scope="session")
+def tools():
+    """Programs that look at wheels, types, notebooks and model files, in an environment of their own."""
+    folder = ROOT / "target/tools/python"
+    requirements = ROOT / "tests/release/requirements.txt"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # One worker sets it up.
+    with (folder.parent / "python.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        set_up(folder, requirements)
+    return folder / "bin"
+
+
+def set_up(folder, requirements):
+    """A virtual environment with what a file of requirements names, unless it is there."""
+    if not (folder / "installed.txt").exists() or (folder / "installed.txt").read_text() != requirements.read_text():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+        pip = [folder / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", requirements]
+        subprocess.run(pip, check=True)
+        shutil.copy(requirements, folder / "installed.txt")

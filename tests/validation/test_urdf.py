@@ -223,19 +223,72 @@ print(json.dumps({link: robot.get_transform(link, robot.base_link).tolist() for 
 """
 
 
+# Mass, centre of mass, inertia about it and place of what each joint carries, in the world, as Pinocchio finds them.
+PINOCCHIO = """
+import json, sys, pinocchio
+path, starts, is_fixed = sys.argv[1], json.loads(sys.argv[2]), json.loads(sys.argv[3])
+if is_fixed:
+    model = pinocchio.buildModelFromUrdf(path)
+else:
+    model = pinocchio.buildModelFromUrdf(path, pinocchio.JointModelFreeFlyer())
+data, q = model.createData(), pinocchio.neutral(model)
+for name, value in starts.items():
+    q[model.joints[model.getJointId(name)].idx_q] = value
+pinocchio.forwardKinematics(model, data, q)
+found = {}
+for joint in range(1, model.njoints):
+    at, body = data.oMi[joint], model.inertias[joint]
+    tensor = at.rotation @ body.inertia @ at.rotation.T
+    found[model.names[joint]] = body.mass, at.act(body.lever).tolist(), tensor.tolist(), at.translation.tolist()
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def other_readers(tmp_path_factory):
+    """An environment of their own, since they bring more packages than all other tests."""
+    folder = tmp_path_factory.mktemp("readers")
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    packages = ["yourdfpy==0.0.60", "pin==4.1.0"]
+    subprocess.run([folder / "bin/python", "-m", "pip", "install", "--quiet", *packages], check=True)
+
+    def read(program, *arguments):
+        command = [folder / "bin/python", "-c", program, *arguments]
+        return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+    return read
+
+
 @long_only
-def test_the_reader_agrees_with_yourdfpy(tmp_path):
-    """Which brings more packages than all other tests, and so has an environment of its own."""
-    python = tmp_path / "venv/bin/python"
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "yourdfpy==0.0.60"], check=True)
-    for name, (file, _, starts, _) in ROBOTS.items():
-        command = [python, "-c", YOURDFPY, FIXTURES / file, json.dumps(starts)]
-        theirs = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-        exact = Robot(FIXTURES / file, starts)
-        assert set(theirs) == set(exact.frames)
-        for link, frame in exact.frames.items():
-            assert np.abs(np.array(theirs[link]) - frame).max() < 1e-9, (name, link)
+@pytest.mark.parametrize("name", ROBOTS)
+def test_the_reader_agrees_with_yourdfpy(name, other_readers):
+    """On the frames of all links."""
+    file, _, starts, _ = ROBOTS[name]
+    theirs = other_readers(YOURDFPY, FIXTURES / file, json.dumps(starts))
+    exact = Robot(FIXTURES / file, starts)
+    assert set(theirs) == set(exact.frames)
+    for link, frame in exact.frames.items():
+        assert np.abs(np.array(theirs[link]) - frame).max() < 1e-9, link
+
+
+@long_only
+@pytest.mark.parametrize("name", ROBOTS)
+def test_the_reader_agrees_with_pinocchio(name, other_readers):
+    """On mass, centre and inertia of what every joint carries, fixed links with it, and on the places of the joints."""
+    file, _, starts, _ = ROBOTS[name]
+    is_fixed = name in ("arm", "gripper")
+    theirs = other_readers(PINOCCHIO, FIXTURES / file, json.dumps(starts), json.dumps(is_fixed))
+    exact = Robot(FIXTURES / file, starts)
+    bodies = {joint: (child, place) for joint, (place, _, _, child) in exact.joints.items()}
+    if not is_fixed:
+        bodies["root_joint"] = exact.bodies[0], np.zeros(3)
+    assert set(theirs) == set(bodies)
+    for joint, (mass, centre, tensor, place) in theirs.items():
+        body, at = bodies[joint]
+        assert abs(mass - body.mass) < 1e-9
+        assert np.abs(np.array(place) - at).max() < 1e-9
+        assert np.abs(np.array(centre) - body.centre).max() < 1e-9
+        assert np.abs(np.array(tensor) - body.tensor).max() < 1e-9 * np.abs(body.tensor).max()
 
 
 TINY = """<robot name="tiny">

@@ -231,8 +231,20 @@ def test_bad_input_raises_and_writes_nothing(package, model, tmp_path, monkeypat
     endless["node"].append(endless)
     with pytest.raises(TypeError, match="not nested that deeply"):
         package.load(endless)
-    with pytest.raises(TypeError):
-        package.load(3)
+    for wrong in (3, None, b"drop.toml"):
+        with pytest.raises(TypeError, match="the path of a file, the text of one or a dictionary, not"):
+            package.load(wrong)
+    with pytest.raises(ValueError, match="fmi is 2 or 3, not -1"):
+        model.build(fmi=-1)
+    with pytest.raises(TypeError, match="`changes` is a dictionary"):
+        model.changed([1])
+    with pytest.raises(TypeError, match="a key is text"):
+        model.changed({1: 1})
+    for place in ("²", "-1", "7"):
+        with pytest.raises(KeyError, match=f"there is no `{place}`, only ball"):
+            model.changed({f"node.{place}.mass": 1.0})
+    with pytest.raises(OSError, match="cannot write /dev/full"):
+        model.simulate(stop=0.01).report("/dev/full")
     with pytest.raises(KeyError, match="there is no `bal`, only ball"):
         model.changed({"node.bal.mass": 1.0})
     assert os.listdir(tmp_path) == []
@@ -252,6 +264,13 @@ def test_bad_input_raises_and_writes_nothing(package, model, tmp_path, monkeypat
         ({"input": {"time": [0.0, 1.0], "ball.f_ext[1]": ["1", "much"]}}, "input, row 1: `ball.f_ext[1]`: `much`"),
         ({"input": {"time": [0.0], "ball.mass": [1.0]}}, "set it with `set`"),
         ({"set": {"ball_floor.restitution": 2.0}}, "hint: run again with `log=True`"),
+        ({"set": {"ball_floor.restitution": 2.0}}, "ball_floor.restitution"),
+        ({"set": {"ball.mass": float("nan")}}, "cannot be NaN"),
+        ({"set": {"ball.mass": 10**400}}, "cannot be inf"),
+        ({"stop": 1e300, "step": 1.0}, "are too many"),
+        ({"step": 1e-17}, "are too many"),
+        ({"input": {"time": [0.0, float("nan")], "ball.f_ext[1]": [0.0, 1.0]}}, "input, row 1: time `nan`"),
+        ({"input": {"time": [1.0, 0.0], "ball.f_ext[1]": [0.0, 1.0]}}, "sort the rows by time"),
     ],
 )
 def test_bad_arguments_raise(package, model, arguments, message):
@@ -267,8 +286,21 @@ def test_tables_of_bad_shape_are_refused(model, tmp_path):
     (tmp_path / "wrong.csv").write_text("time,ball.f_ext[1]\n1\n")
     with pytest.raises(ValueError, match="wrong.csv: line 2"):
         model.simulate(input=tmp_path / "wrong.csv")
-    with pytest.raises(TypeError, match="neither a number"):
+    with pytest.raises(TypeError, match="ball.mass: None is neither a number"):
         model.simulate(set={"ball.mass": None})
+    with pytest.raises(TypeError, match="`set` is a dictionary of names and values, not list"):
+        model.simulate(set=[("ball.mass", 1.0)])
+    with pytest.raises(TypeError, match="time: 1.0 is not a list of values"):
+        model.simulate(input={"time": 1.0})
+    for wrong in (np.zeros((3, 2)), True):
+        with pytest.raises(TypeError, match="`input` is columns by name or the path of a CSV file"):
+            model.simulate(input=wrong)
+
+
+def test_temporary_folder_that_cannot_be_made(model, monkeypatch):
+    monkeypatch.setenv("TMPDIR", "/proc")
+    with pytest.raises(Exception, match="no temporary folder to extract to: .*\n.*hint: let the environment variable TMPDIR"):
+        model.simulate(stop=0.01)
 
 
 def test_what_came_before_a_failure_is_kept(package, model):
@@ -344,6 +376,23 @@ def test_sweep_measures_and_keeps_failures(package, model, tmp_path):
         one["none"]
     with pytest.raises(KeyError, match="no such column"):
         package.sweep(model, axes, "ball.r[4]", stop=0.4)
+    for wrong, message in [
+        ((model, {"ball.mass": 1.0}, "time"), "ball.mass: 1.0 is not a list of values"),
+        ((model, "points", "time"), "points are a list of dictionaries"),
+        ((model, [{}], 3), "neither the name of a column nor a function"),
+        ((model, [{"ball.mass": None}], "time"), "ball.mass: None is neither"),
+        (("drop.toml", [{}], "time"), "the first argument is a model"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            package.sweep(*wrong)
+    none = package.sweep(model, [{"ball.mass": -1.0}], "ball.r[1]")
+    assert np.isnan(none["ball.r[1]"]).all() and np.isnan(none.to_pandas()["ball.r[1]"][0])
+    assert package.sweep(model, [], "ball.r[1]")["ball.r[1]"].size == 0
+    begun = time.monotonic()
+    with pytest.raises(ZeroDivisionError):
+        # The long ones do not go on.
+        package.sweep(model, [{}] * 3 + [{"ball.mass": -1.0}], "ball.r[1]", stop=1e4, threads=4, progress=lambda done, all: 1 / 0)
+    assert time.monotonic() - begun < 30.0
     (tmp_path / "push.csv").write_text("time,ball.f_ext[1]\n0,2\n")
     pushed = package.sweep(model, [{}], {"v": "ball.v[1]"}, stop=0.4, input=tmp_path / "push.csv", set={"ball.mass": 4.0})
     assert abs(pushed["v"][0] - 0.2) < 1e-12
@@ -353,16 +402,20 @@ LONG_RUN = """
 import contact_fmu
 model = contact_fmu.load({model!r})
 print("begins", flush=True)
-model.simulate(stop=1e5, step=1e-3)
+{program}
 """
 
 
-def test_ctrl_c_ends_a_simulation_and_nothing_stays(environment, model, tmp_path):
+@pytest.mark.parametrize("program", [
+    "model.simulate(stop=1e5, step=1e-3)",
+    "contact_fmu.sweep(model, [{}] * 4, 'time', stop=1e4, step=1e-3, threads=2)",
+])
+def test_ctrl_c_ends_simulations_and_nothing_stays(environment, model, tmp_path, program):
     """Temporary folders go away: at the end of the process, and with the model."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     surroundings = dict(os.environ, TMPDIR=str(folder))
-    program = LONG_RUN.format(model=model.text)
+    program = LONG_RUN.format(model=model.text, program=program)
     process = subprocess.Popen(
         [environment / "bin/python", "-c", program], env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -403,19 +456,6 @@ def test_contents_of_the_wheel(wheel):
 
 
 # What follows takes minutes, or packages from an index.
-
-
-@pytest.fixture(scope="module")
-def tools():
-    """An environment with the programs that look at wheels, types and notebooks."""
-    folder = ROOT / "target/tools/python"
-    requirements = ROOT / "tests/release/requirements.txt"
-    if not (folder / "installed.txt").exists() or (folder / "installed.txt").read_text() != requirements.read_text():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-        pip = [folder / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", requirements]
-        subprocess.run(pip, check=True)
-        shutil.copy(requirements, folder / "installed.txt")
-    return folder / "bin"
 
 
 @long_only
