@@ -22,6 +22,8 @@ TOOLS = Path(sys.executable).parent
 WHEELS = sorted(DIST.glob("*.whl"))
 ARCHIVES = sorted([*DIST.glob("*.tar.gz"), *DIST.glob("*.zip")])
 PLATFORMS = {"linux64", "aarch64-linux", "win64", "darwin64"}
+# In FMI 3.0, by processor.
+PLATFORMS3 = {"x86_64-linux", "aarch64-linux", "x86_64-windows", "x86_64-darwin", "aarch64-darwin"}
 MODEL = """
 [model]
 name = "drop"
@@ -43,6 +45,7 @@ import contact_fmu
 model = contact_fmu.load("drop.toml")
 result = model.simulate(stop=1.0, step=0.01)
 print(model.build("python.fmu"))
+model.build("python3.fmu", fmi=3)
 print(*(value.hex() for value in result["ball.r[3]"].tolist()))
 """
 
@@ -81,9 +84,14 @@ def samples(folder):
     return [float(row[header.index("ball.r[3]")]).hex() for row in rows]
 
 
-def check_fmu(path):
+def platforms_in(path):
     names = zipfile.ZipFile(path).namelist()
-    assert {name.split("/")[1] for name in names if name.startswith("binaries/")} == PLATFORMS
+    return {name.split("/")[1] for name in names if name.startswith("binaries/")}
+
+
+def check_fmus(path, path3):
+    """Both hold the libraries of all platforms, and the one of FMI 2.0 is simulated."""
+    assert platforms_in(path) == PLATFORMS and platforms_in(path3) == PLATFORMS3
     assert read_model_description(str(path)).modelName == "drop"
     return simulate_fmu(str(path), stop_time=1.0, output_interval=0.01)["ball.r[3]"].tolist()
 
@@ -100,12 +108,13 @@ def check_executable(command, folder, environment=None):
     for arguments in (
         ["new", "starter"],
         ["build", "drop.toml"],
+        ["build", "drop.toml", "--fmi", "3", "-o", "drop3.fmu"],
         ["simulate", "drop.fmu", "--stop", "1", "--step", "0.01", "-o", "drop.csv", "--report", "drop.html"],
     ):
         done = subprocess.run([*command, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stderr
     assert (folder / "drop.html").stat().st_size > 5e5 and (folder / "starter.toml").exists()
-    check_same(samples(folder), check_fmu(folder / "drop.fmu"))
+    check_same(samples(folder), check_fmus(folder / "drop.fmu", folder / "drop3.fmu"))
 
 
 @pytest.fixture(scope="session")
@@ -208,7 +217,7 @@ def test_wheel_runs_here(tmp_path, expected):
     done = subprocess.run([environment / "bin/python", "-c", PROGRAM], cwd=tmp_path, env=bare, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[1].split() == expected
-    check_same(expected, check_fmu(tmp_path / "python.fmu"))
+    check_same(expected, check_fmus(tmp_path / "python.fmu", tmp_path / "python3.fmu"))
 
 
 def test_executable_runs_on_arm(tmp_path, expected):
@@ -232,7 +241,7 @@ def test_wheel_runs_on_arm(tmp_path, expected):
     done = subprocess.run([*command, "-c", PROGRAM], cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[1].split() == expected
-    check_same(expected, check_fmu(tmp_path / "python.fmu"))
+    check_same(expected, check_fmus(tmp_path / "python.fmu", tmp_path / "python3.fmu"))
     done = subprocess.run([*command, "-m", "contact_fmu", "inspect", "python.fmu"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0 and "aarch64-linux" in done.stdout
 
