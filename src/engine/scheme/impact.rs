@@ -17,8 +17,8 @@ use nalgebra::Vector3;
 /// Work of contact impulses, and the sum of the sizes of its terms.
 #[derive(Clone, Copy)]
 pub(super) struct Work<S> {
-    pub work: S,
-    pub size: f64,
+    work: S,
+    size: f64,
 }
 
 impl<S: Solvable> Work<S> {
@@ -26,10 +26,12 @@ impl<S: Solvable> Work<S> {
         Work { work: S::zero(), size: 0.0 }
     }
 
-    /// Adds an impulse at a point that moves with some velocities before and after it.
-    pub fn add(&mut self, impulse: &Vector3<S>, before: &Vector3<S>, after: &Vector3<S>) {
+    /// Adds an impulse at a point that moves with some velocities before and after it, and that alone would change by
+    /// `mobility` a unit of impulse.
+    pub fn add(&mut self, impulse: &Vector3<S>, [before, after]: [&Vector3<S>; 2], mobility: S) {
+        let size = length(impulse);
         self.work += impulse.dot(&((before + after) * S::from(0.5)));
-        self.size += length(impulse).value() * (length(before) + length(after)).value();
+        self.size += (size * (length(before) + length(after) + size * mobility)).value();
     }
 }
 
@@ -59,7 +61,8 @@ impl<S: Solvable> IslandStep<'_, S> {
         for (&place, impulse) in self.workspace.active.iter().zip(&self.workspace.impulses) {
             let touch = &self.workspace.touches[place];
             let vector = impulse.vector(&touch.acting_normal());
-            sum.add(&vector, &touch.velocity(self.state), &self.proposed_velocity(touch));
+            let mobility = self.workspace.mobility[touch.node];
+            sum.add(&vector, [&touch.velocity(self.state), &self.proposed_velocity(touch)], mobility);
         }
         sum
     }
@@ -115,6 +118,6 @@ fn bound_work<'a, S: Solvable>(
         let room = (bound - done).max(-size);
         if room.abs() <= slack { 0.0 } else { room }
     };
-    let part = if room(1.0) == 0.0 { 1.0 } else { sign_change(&mut room, 0.0, 1.0) };
+    let part = if room(1.0) >= 0.0 { 1.0 } else { sign_change(&mut room, 0.0, 1.0) };
     attempt(step, Rebound(S::from(part)));
 }

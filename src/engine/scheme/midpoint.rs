@@ -452,14 +452,15 @@ fn solve<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
 
 /// Work of the impulses that were found.
 fn work<S: Solvable>(step: &IslandStep<'_, S>) -> Work<S> {
-    let Workspace { touches, active, columns, impulses, midpoint, .. } = &*step.workspace;
+    let Workspace { touches, active, columns, impulses, midpoint, mobility, .. } = &*step.workspace;
     let mut sum = Work::none();
     for ((&place, column), impulse) in active.iter().zip(columns).zip(impulses) {
         let touch = &touches[place];
         let see = |which: fn(&NodeMotion<S>) -> Motion<S>| {
             column.linear.transpose() * seen(&midpoint.nodes, touch, column, which)
         };
-        sum.add(&impulse.vector(&touch.normal), &see(|node| node.start), &see(|node| node.end));
+        let velocities = [&see(|node| node.start), &see(|node| node.end)];
+        sum.add(&impulse.vector(&touch.normal), velocities, mobility[touch.node]);
     }
     sum
 }
