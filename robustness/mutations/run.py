@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Puts deliberate faults into a copy of the engine and tells which relation of the net catches each.
 
-    python3 robustness/mutations/run.py [--seeds 256] [--only NAME] [--target FOLDER]
+    python3 robustness/mutations/run.py [--seeds 256] [--first 0] [--only NAME] [--target FOLDER]
 
 A fault is written in mutations.txt as a line of the engine with `{{right => wrong}}` in it. All of them are compiled into
 one program; the environment chooses one. A line that is not found exactly once is an error: it has to be written anew.
@@ -59,13 +59,13 @@ def plant(tree, number, mutation):
     path.write_text(text.replace(anchor, before + choice + after))
 
 
-def findings(program, seeds, number):
+def findings(program, first, seeds, number):
     """What breaks, as pairs of relation and seed."""
     environment = dict(os.environ)
     if number is not None:
         environment[CHOICE] = str(number)
     listed = subprocess.run(
-        [program, "neighbours-list", str(seeds)], env=environment, check=True, capture_output=True, text=True
+        [program, "neighbours-list", str(seeds), "--first", str(first)], env=environment, check=True, capture_output=True, text=True
     )
     found, relation = set(), None
     for line in listed.stdout.splitlines():
@@ -80,6 +80,7 @@ def findings(program, seeds, number):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--seeds", type=int, default=256)
+    arguments.add_argument("--first", type=int, default=0)
     arguments.add_argument("--only", help="one of the faults")
     arguments.add_argument("--target", type=pathlib.Path, default=ROOT / "target" / "mutations")
     given = arguments.parse_args()
@@ -95,13 +96,13 @@ def main():
     build = ["cargo", "build", "--release", "--locked", "-p", "robustness", "--bin", "robustness"]
     subprocess.run(build, cwd=tree, env=dict(os.environ, CARGO_TARGET_DIR=str(given.target / "build")), check=True)
     program = given.target / "build" / "release" / "robustness"
-    right = findings(program, given.seeds, None)
+    right = findings(program, given.first, given.seeds, None)
     print(f"| fault | caught by, of {given.seeds} seeds |\n|---|---|")
     missed = 0
     for number, mutation in enumerate(mutations):
         if given.only not in (None, mutation.name):
             continue
-        counts = collections.Counter(relation for relation, _ in findings(program, given.seeds, number) - right)
+        counts = collections.Counter(relation for relation, _ in findings(program, given.first, given.seeds, number) - right)
         told = ", ".join(f"{relation} {count}" for relation, count in counts.most_common()) or "**nothing**"
         missed += not counts
         print(f"| {mutation.name} | {told} |", flush=True)

@@ -66,6 +66,9 @@ enum Command {
     NeighboursList {
         /// How many.
         count: u64,
+        /// Seed of the first one.
+        #[arg(long, default_value_t = 0)]
+        first: u64,
     },
     /// The model file of a neighbour.
     NeighboursModel {
@@ -120,8 +123,8 @@ fn main() -> ExitCode {
             }
             ExitCode::SUCCESS
         }
-        Command::NeighboursList { count } => {
-            let outcome = batch::run(&this_program(), 0, count, &progress(count));
+        Command::NeighboursList { count, first } => {
+            let outcome = batch::run(&this_program(), first, count, &progress(count));
             print!("{}", Known::listed().write(&outcome.findings));
             ExitCode::SUCCESS
         }
