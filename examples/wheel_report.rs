@@ -2,6 +2,8 @@
 
 #[path = "../tests/common/mod.rs"]
 mod common;
+#[path = "../tests/linear_friction/mod.rs"]
+mod linear_friction;
 #[path = "../tests/plot/mod.rs"]
 mod plot;
 #[path = "../tests/wheel_equations/mod.rs"]

@@ -1,8 +1,9 @@
 //! Friction laws on small systems with known answers, each given as `M, f, J`.
 
-use contact_fmu::engine::law::bounded::{self, BoundedRows};
+use crate::linear_friction::{bounded, facets};
+use contact_fmu::engine::law::bounded::BoundedRows;
 use contact_fmu::engine::law::bristle::{self, Bristle, Memory};
-use contact_fmu::engine::law::facets::{self, Facets, Polygon};
+use contact_fmu::engine::law::facets::{Facets, Polygon};
 use contact_fmu::engine::{
     BoxedProblem, LcpProblem, LcpScratch, LcpSettings, LcpSolver, Report, Status, complementarity_solve,
 };

@@ -1,8 +1,9 @@
 //! Contact problems that mix friction laws: each law against its own solver, all together against the residual,
 //! and the derivative of the answer against differences.
 
-use contact_fmu::engine::law::bounded::{self, BoundedRows};
-use contact_fmu::engine::law::facets::{self, Facets, Polygon};
+use crate::linear_friction::{bounded, facets};
+use contact_fmu::engine::law::bounded::BoundedRows;
+use contact_fmu::engine::law::facets::{Facets, Polygon};
 use contact_fmu::engine::{
     BoxedProblem, ConeProblem, Dual, Friction, LcpScratch, LcpSettings, MixedProblem, Scalar, Solvable,
     SolverChoice, SolverScratch, SolverSettings, Status, complementarity_solve,

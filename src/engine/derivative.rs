@@ -1,8 +1,11 @@
 //! Directional derivatives of a step, and of the start: both are run again over dual numbers.
 
-use super::{
-    Dual, State, StepError, System, Workspace, advance, couple_initially, scale_given, take_given_motion,
-};
+use super::initial::{couple_initially, scale_given, take_given_motion};
+use super::scalar::Dual;
+use super::scheme::workspace::Workspace;
+use super::state::State;
+use super::step::{StepError, advance};
+use super::system::System;
 
 /// State after a step of `duration > 0` from `before`, with the derivative in the direction that `seed` writes into
 /// the tangents of parameters, inputs or motion.

@@ -7,43 +7,18 @@
 //! Impacts are events where steps are split at them: by the scheme of Moreau and Jean with time of impact, in islands
 //! without continuous contacts that are not too large.
 
-use super::coupling::{self, event};
-use super::pile;
-use super::scheme::IslandStep;
+use super::exchange::{self, event};
+use super::law::ContactMode;
+use super::scheme::watch::Watch;
+use super::scheme::workspace::Workspace;
+use super::scheme::{IslandStep, parts};
+use super::settings::Scheme;
 use super::solver::Solvable;
-use super::state::{ContactMode, State};
-use super::step::{Quality, StepError, Steppable, Workspace, advance_by_substep, begin, cut, is_lost};
-use super::system::{Island, Scheme, System};
+use super::state::State;
+use super::step::{Quality, StepError, Steppable, advance_by_substep, begin, cut, is_lost};
+use super::system::{Island, System};
 
-pub use super::coupling::event::{Agreement, MOST_ROUNDS, can_have_events, close_window, expect_events};
-
-/// What a substep does at events, and what it has seen of them.
-#[derive(Clone, Copy, Debug)]
-pub struct Watch {
-    /// Whether to stop before impacts.
-    pub(super) stops: bool,
-    /// Whether to make impacts that are due, and nothing else.
-    pub(super) strikes: bool,
-    /// When the substep ends; none for all of it.
-    pub(super) until: Option<f64>,
-    /// Time of the impact before which an island was stopped, and of the first end of sliding.
-    pub(super) impact: f64,
-    pub(super) slip_end: f64,
-    /// Whether there was an impact.
-    pub(super) struck: bool,
-}
-
-impl Watch {
-    /// Steps as they are without events.
-    pub(super) const OFF: Watch = Watch {
-        stops: false,
-        strikes: false,
-        until: None,
-        impact: f64::INFINITY,
-        slip_end: f64::INFINITY,
-        struck: false,
-    };
-}
+pub use super::exchange::event::{Agreement, MOST_ROUNDS, can_have_events, close_window, expect_events};
 
 /// A communication step under way.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -182,7 +157,7 @@ fn advance_island<S: Solvable>(
     span: (f64, f64),
 ) {
     if island.is_searched() {
-        pile::run(system, island, state, workspace, span);
+        parts::run(system, island, state, workspace, span);
     } else {
         IslandStep::new(system, island, state, workspace, span).run();
     }
@@ -283,12 +258,12 @@ fn try_window(
     duration: f64,
 ) -> Result<Option<f64>, StepError> {
     let (substeps, _) = cut(duration, state.parameters.step)?;
-    coupling::begin(system, state, &mut workspace.couplings, duration);
+    exchange::begin(system, state, &mut workspace.couplings, duration);
     begin(state, duration, substeps);
     let mut first = f64::INFINITY;
     for island in &system.islands {
         let (ahead, span, substeps) =
-            coupling::span(system, state, island, &mut workspace.couplings, duration, substeps);
+            exchange::span(system, state, island, &mut workspace.couplings, duration, substeps);
         let length = span / f64::from(substeps);
         for substep in 0..substeps {
             let offset = ahead + f64::from(substep) * length;
@@ -304,7 +279,7 @@ fn try_window(
             }
         }
     }
-    coupling::end(system, state, &workspace.couplings, duration);
+    exchange::end(system, state, &workspace.couplings, duration);
     Ok(first.is_finite().then_some(first))
 }
 
@@ -342,24 +317,7 @@ pub fn strike_coupled(
 pub fn take_given(system: &System, state: &mut State<f64>) {
     for (index, entry) in system.couplings.iter().enumerate() {
         let given = state.couplings[index].given;
-        coupling::place(system, state, entry.node, &given);
-    }
-}
-
-impl<S: Solvable> IslandStep<'_, S> {
-    /// Takes the velocities that an impact starts from.
-    #[inline(never)]
-    pub(super) fn start_strike(&mut self) {
-        for place in 0..self.workspace.strike_from.len() {
-            let (node, velocity, angular) = self.workspace.strike_from[place];
-            if !self.island.nodes.contains(&node) {
-                continue;
-            }
-            self.state.nodes[node].velocity = velocity;
-            if let Some(rotation) = self.system.nodes[node].rotation {
-                self.state.rotations[rotation].angular_velocity = angular;
-            }
-        }
+        exchange::place(system, state, entry.node, &given);
     }
 }
 

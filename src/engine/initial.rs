@@ -1,13 +1,18 @@
 //! Whether a simulation may start from a state, and whether a motion that a master gives can be used.
 
-use super::contact::pose;
-use super::coupling::{CouplingState, Motion};
+use super::contact::{gap, pose};
+use super::coupling::{CouplingMode, CouplingState, Motion};
+use super::exchange::impulse;
+use super::geometry::NodeShape;
 use super::geometry::stop::Coordinate;
-use super::linkage::JointEnd;
+use super::math::twist::{Twist, Wrench};
 use super::scalar::Scalar;
 use super::scheme::continuous::begin_inside;
-use super::system::Response;
-use super::{State, System, gap};
+use super::scheme::workspace::Workspace;
+use super::state::State;
+use super::step::{Steppable, advance};
+use super::system::{Response, System};
+use crate::engine::ties::JointEnd;
 use nalgebra::Vector3;
 
 /// Depth below which a start inside a surface counts as rounding.
@@ -174,5 +179,42 @@ pub fn take_given_motion<S: Scalar>(system: &System, state: &mut State<S>) {
             let rotation = &mut state.rotations[rotation];
             (rotation.orientation, rotation.angular_velocity) = (orientation, angular_velocity);
         }
+    }
+}
+
+/// Forces for the master to hold over its first step, of the given length.
+pub fn couple_initially<S: Steppable>(system: &System, state: &mut State<S>, step: f64) {
+    if system.couplings.is_empty() {
+        return;
+    }
+    guess_acceleration(system, state);
+    let mut trial = state.clone();
+    for coupling in &mut trial.couplings {
+        coupling.memory.latency.windows = 0;
+    }
+    // What cannot be stepped is told by the first step.
+    if advance(system, &mut trial, &mut Workspace::new(system), step).is_err() {
+        return;
+    }
+    let entries = state.couplings.iter_mut().zip(&system.couplings);
+    for ((coupling, entry), tried) in entries.zip(&trial.couplings) {
+        coupling.output = tried.output;
+        if matches!(entry.mode, CouplingMode::Kinetic(_)) && !tried.memory.latency.known {
+            // What holds the body acts in any case; a displacement might come twice.
+            let Wrench { force, torque } = impulse(system, &trial, entry.node);
+            let h = S::from(step);
+            coupling.output = Wrench { force: force / h, torque: torque / h };
+        }
+        coupling.memory.take_first(coupling.output, &tried.memory);
+    }
+}
+
+/// Acceleration with which the observers of a coupled body start.
+fn guess_acceleration<S: Scalar>(system: &System, state: &mut State<S>) {
+    for (coupling, entry) in state.couplings.iter_mut().zip(&system.couplings) {
+        // What carries a surface mostly rests on something.
+        let falls = !matches!(system.nodes[entry.node].shape, NodeShape::Surface);
+        let linear = if falls { state.parameters.gravity } else { Vector3::zeros() };
+        coupling.memory.guess(Twist { linear, angular: Vector3::zeros() });
     }
 }

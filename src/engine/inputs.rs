@@ -1,11 +1,23 @@
-//! Forces that a master tells, by node. Most masters tell none: then nothing of them is looked at or copied.
+//! What a master applies: forces, torques, drives of motors, with their time derivatives.
 
 use super::scalar::Scalar;
-use super::state::Input;
+use nalgebra::SVector;
 use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 
-/// Inputs by node.
+/// Highest order of input derivatives that a node's external force and torque take.
+pub const MAX_INPUT_DERIVATIVE: usize = 3;
+
+/// What a master gives: value and time derivatives at the start of the communication step.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Input<S: Scalar, const N: usize = 3> {
+    /// Force, torque or drive.
+    pub value: SVector<S, N>,
+    /// Its derivatives of order 1, 2, ...
+    pub derivatives: [SVector<S, N>; MAX_INPUT_DERIVATIVE],
+}
+
+/// Forces by node. Most masters apply none: then none is read or copied.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inputs<S: Scalar> {
     values: Vec<Input<S>>,
@@ -83,6 +95,31 @@ impl<S: Scalar> IndexMut<usize> for Inputs<S> {
     fn index_mut(&mut self, node: usize) -> &mut Input<S> {
         self.told = true;
         &mut self.values[node]
+    }
+}
+
+impl<S: Scalar, const N: usize> Input<S, N> {
+    /// Nothing.
+    pub fn zero() -> Input<S, N> {
+        Input { value: SVector::zeros(), derivatives: [SVector::zeros(); MAX_INPUT_DERIVATIVE] }
+    }
+
+    /// The same over another scalar type.
+    pub fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> Input<T, N> {
+        Input {
+            value: self.value.map(convert),
+            derivatives: self.derivatives.each_ref().map(|derivative| derivative.map(convert)),
+        }
+    }
+
+    /// Value at `elapsed` after the start of the communication step (Taylor polynomial).
+    #[inline]
+    pub fn at(&self, elapsed: f64) -> SVector<S, N> {
+        let mut tail = SVector::zeros();
+        for (index, derivative) in self.derivatives.iter().enumerate().rev() {
+            tail = (tail + derivative) * S::from(elapsed / (index + 1) as f64);
+        }
+        self.value + tail
     }
 }
 

@@ -6,43 +6,40 @@
 mod contact;
 mod coupling;
 pub mod derivative;
-mod elementary;
 mod energy;
 pub mod events;
+mod exchange;
 pub mod geometry;
 mod initial;
 mod inputs;
 pub mod law;
 mod linkage;
-mod pile;
+mod math;
 mod problem;
-mod repeat;
-mod rotation;
 mod scalar;
 mod scheme;
+mod settings;
 mod solver;
 mod start;
 mod state;
 mod step;
 mod system;
+mod ties;
 
-pub use contact::{Touch, deepest, gap, pose};
-pub use coupling::{
-    Coupling, CouplingMode, CouplingState, Diagnosis, Finding, HeldForce, Kinetic, Latency, Link, Motion,
-    Twist, Wrench, couple_initially, set_latency,
-};
+pub use contact::{Touch, deepest, gap, nearest_pair, pose};
+pub use coupling::{Coupling, CouplingMode, CouplingState, Diagnosis, Kinetic, Latency, Link, Motion};
 pub use energy::{kinetic_energy, mechanical_energy, potential_energy};
+pub use exchange::{Finding, HeldForce, set_latency};
 pub use geometry::{Details, Facets, NodeShape, Solid, Surface, SurfaceShape};
 pub use initial::{
     GivenFault, ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, StartFault, check_given, check_start,
-    scale_given, take_given_motion,
+    couple_initially, scale_given, take_given_motion,
 };
-pub use inputs::Inputs;
-pub use linkage::{
-    Anchor, Drive, Joint, JointEnd, JointFriction, JointKind, JointMotion, JointState, Linkage, Motor,
-    Profile, Spring, Ties, joint_motion, spring_length, spring_tension,
-};
-pub use pile::{Group, Members, Pile, Thing, nearest_pair};
+pub use inputs::{Input, Inputs, MAX_INPUT_DERIVATIVE};
+pub use law::{ContactMode, JointFriction};
+pub use linkage::{JointMotion, joint_motion, spring_length, spring_tension};
+pub use math::rotation::Orientation;
+pub use math::twist::{Twist, Wrench};
 pub use problem::block_matrix::{Block, BlockMatrix};
 pub use problem::boxed::BoxedProblem;
 pub use problem::complementarity::{Complementarity, ProblemError};
@@ -50,19 +47,22 @@ pub use problem::cone::ConeProblem;
 pub use problem::lcp::LcpProblem;
 pub use problem::mixed::{Friction, MixedProblem};
 pub use problem::residual::natural_residual;
-pub use rotation::Orientation;
 pub use scalar::{Dual, Scalar};
 pub use scheme::continuous::SHORTEST as SHORTEST_CONTACT_INTERVAL;
+pub use scheme::workspace::Workspace;
+pub use settings::{Impact, Scheme, Settings, SolverChoice, SolverSettings};
 pub use solver::{
-    LcpScratch, LcpSettings, LcpSolver, Report, Solvable, SolverChoice, SolverScratch, SolverSettings,
-    Status, complementarity_solve, solve_cone,
+    LcpScratch, LcpSettings, LcpSolver, Report, Solvable, SolverScratch, Status, complementarity_solve,
+    solve_cone,
 };
 pub use start::Start;
 pub use state::{
-    Compression, ContactMemory, ContactMode, ContactRecord, GroupPoint, Input, MAX_INPUT_DERIVATIVE,
-    NodeState, Parameters, Past, RotationState, State, StepRecord, Trend,
+    Compression, ContactMemory, ContactRecord, GroupPoint, NodeState, Parameters, Past, RotationState, State,
+    StepRecord, Trend,
 };
-pub use step::{MAX_SUBSTEPS, Quality, StepError, Steppable, Workspace, advance};
+pub use step::{MAX_SUBSTEPS, Quality, StepError, Steppable, advance};
 pub use system::{
-    Between, Contact, FrictionLaw, Impact, Island, Node, Response, Scheme, Settings, Sides, System,
+    Between, Contact, FrictionLaw, Group, Island, Linkage, Members, Node, Pile, Response, Sides, System,
+    Thing,
 };
+pub use ties::{Anchor, Drive, Joint, JointEnd, JointKind, JointState, Motor, Profile, Spring, Ties};

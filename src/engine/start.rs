@@ -1,13 +1,14 @@
 //! The state in which a simulation starts: what a model tells, and places for all that its system needs.
 
 use super::coupling::CouplingState;
-use super::inputs::Inputs;
-use super::linkage::{JointState, Profile};
+use super::inputs::{Input, Inputs};
+use super::settings::Scheme;
 use super::state::{
-    Compression, ContactMemory, ContactRecord, Input, NodeState, Parameters, Past, RotationState, State,
-    StepRecord, Trend,
+    Compression, ContactMemory, ContactRecord, NodeState, Parameters, Past, RotationState, State, StepRecord,
+    Trend,
 };
-use super::system::{Scheme, System};
+use super::system::System;
+use super::ties::{JointState, Profile};
 use nalgebra::Vector3;
 
 /// What a model tells of its start.

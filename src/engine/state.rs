@@ -1,15 +1,14 @@
 //! All that changes during a simulation, and so all that a saved FMU state holds.
 
-use super::coupling::{CouplingState, Twist};
-use super::inputs::Inputs;
-use super::linkage::JointState;
-use super::rotation::Orientation;
+use super::coupling::CouplingState;
+use super::inputs::{Input, Inputs};
+use super::law::ContactMode;
+use super::math::rotation::Orientation;
+use super::math::twist::Twist;
 use super::scalar::Scalar;
-use nalgebra::{SVector, Vector3};
+use super::ties::JointState;
+use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
-
-/// Highest order of input derivatives that a node's external force and torque take.
-pub const MAX_INPUT_DERIVATIVE: usize = 3;
 
 /// Parameters, inputs, motion and the record of the last step.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -74,15 +73,6 @@ pub struct Parameters<S: Scalar> {
     pub stiffness: Vec<S>,
     /// Damping per spring.
     pub damping: Vec<S>,
-}
-
-/// What a master gives: value and time derivatives at the start of the communication step.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Input<S: Scalar, const N: usize = 3> {
-    /// Force, torque or drive.
-    pub value: SVector<S, N>,
-    /// Its derivatives of order 1, 2, ...
-    pub derivatives: [SVector<S, N>; MAX_INPUT_DERIVATIVE],
 }
 
 /// Motion of a node.
@@ -188,17 +178,6 @@ pub struct Compression<S: Scalar> {
     pub tangential_stiffness: S,
     /// Elastic energy.
     pub stored: S,
-}
-
-/// State of a contact at the end of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ContactMode {
-    /// No contact force.
-    Open,
-    /// Pressed, and friction holds.
-    Stick,
-    /// Pressed, and friction is at its limit.
-    Slip,
 }
 
 /// What the engine did over the last communication step.
@@ -478,31 +457,6 @@ fn copy_list<T: Copy>(target: &mut Vec<T>, source: &[T]) {
     } else {
         target.clear();
         target.extend_from_slice(source);
-    }
-}
-
-impl<S: Scalar, const N: usize> Input<S, N> {
-    /// Nothing.
-    pub fn zero() -> Input<S, N> {
-        Input { value: SVector::zeros(), derivatives: [SVector::zeros(); MAX_INPUT_DERIVATIVE] }
-    }
-
-    /// The same over another scalar type.
-    pub fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> Input<T, N> {
-        Input {
-            value: self.value.map(convert),
-            derivatives: self.derivatives.each_ref().map(|derivative| derivative.map(convert)),
-        }
-    }
-
-    /// Value at `elapsed` after the start of the communication step (Taylor polynomial).
-    #[inline]
-    pub fn at(&self, elapsed: f64) -> SVector<S, N> {
-        let mut tail = SVector::zeros();
-        for (index, derivative) in self.derivatives.iter().enumerate().rev() {
-            tail = (tail + derivative) * S::from(elapsed / (index + 1) as f64);
-        }
-        self.value + tail
     }
 }
 

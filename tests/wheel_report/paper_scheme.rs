@@ -3,11 +3,14 @@
 //! q = (x, y, z, psi, theta, phi), v = dq/dt; everything at (q, v), positions with the old velocity (eq. 7), the
 //! contact always active. [Peiret et al. 2016, Table 1]
 
+use crate::linear_friction::{bounded, facets};
 use crate::wheel_equations::deviation::{Deviation, distance_part};
 use crate::wheel_equations::{
     MU, WEIGHT, energy, force, friction_used, jacobian, mass_matrix, position, start,
 };
-use contact_fmu::engine::law::{bounded, box_friction, bristle, facets};
+use contact_fmu::engine::law::bounded::BoundedRows;
+use contact_fmu::engine::law::facets::{Facets, Polygon};
+use contact_fmu::engine::law::{box_friction, bristle};
 use contact_fmu::engine::{
     BoxedProblem, ConeProblem, LcpScratch, LcpSettings, LcpSolver, SolverChoice, SolverScratch,
     SolverSettings, Status, complementarity_solve, solve_cone,
@@ -43,9 +46,9 @@ fn solve_boxed(problem: &BoxedProblem, solver: LcpSolver) -> Vec<f64> {
     z
 }
 
-struct Bounded<F: Fn(&Memory, [f64; 2], f64) -> bounded::BoundedRows<f64>>(F);
+struct Bounded<F: Fn(&Memory, [f64; 2], f64) -> BoundedRows<f64>>(F);
 
-impl<F: Fn(&Memory, [f64; 2], f64) -> bounded::BoundedRows<f64>> Law for Bounded<F> {
+impl<F: Fn(&Memory, [f64; 2], f64) -> BoundedRows<f64>> Law for Bounded<F> {
     fn impulses(
         &mut self,
         w: &Matrix3<f64>,
@@ -74,12 +77,12 @@ impl Law for Polyhedral {
         _: &Memory,
         _: f64,
     ) -> Vector3<f64> {
-        let polygon = [facets::Facets { mu: MU, count: self.0, direction: [1.0, 0.0] }];
+        let polygon = [Facets { mu: MU, count: self.0, direction: [1.0, 0.0] }];
         let mut problem = BoxedProblem::default();
-        facets::assemble(facets::Polygon::Inner, &dense(w), q.as_slice(), &polygon, &mut problem);
+        facets::assemble(Polygon::Inner, &dense(w), q.as_slice(), &polygon, &mut problem);
         let z = solve_boxed(&problem, LcpSolver::Lemke);
         let mut impulses = Vector3::zeros();
-        facets::impulses(facets::Polygon::Inner, &polygon, &z, impulses.as_mut_slice());
+        facets::impulses(Polygon::Inner, &polygon, &z, impulses.as_mut_slice());
         impulses
     }
 }

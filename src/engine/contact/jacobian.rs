@@ -5,7 +5,7 @@
 //! surface is seen with the opposite sign.
 
 use super::frame::local_frame;
-use crate::engine::rotation::Orientation;
+use crate::engine::math::rotation::Orientation;
 use crate::engine::scalar::Scalar;
 use nalgebra::{Matrix3, Vector3};
 

@@ -1,10 +1,11 @@
 //! From geometry to the contact problem: where pairs stand, local frames, the Delassus operator.
 
-mod delassus;
+pub mod broad_phase;
 mod frame;
+pub mod islands;
 mod jacobian;
 
-pub use delassus::{Bodies, Neighbours, assemble, scales};
+pub use broad_phase::{gap_of_pair, nearest_pair};
 pub use frame::{local_frame, turned_to};
 pub use jacobian::Jacobian;
 
@@ -13,10 +14,10 @@ use super::geometry::{
     Meeting, NodeShape, Placed, Plane, Pose, Proximity, SurfaceShape, features, gap_of_features, is_flat,
     proximity, sphere_plane,
 };
-use super::pile::nearest_pair;
-use super::rotation::{Orientation, spin};
+use super::law::ContactMode;
+use super::math::rotation::{Orientation, spin};
 use super::scalar::{Scalar, length};
-use super::state::{ContactMode, State};
+use super::state::State;
 use super::system::{Between, MOST_PLACES, Sides, System};
 use nalgebra::Vector3;
 

@@ -1,10 +1,7 @@
 //! The ledger of energy: what the forces held by the master did, against what the impulses of the contact should have
 //! done. A surplus is taken from the rebound of the next impact: `e'^2 = e^2 - 2 E / (m u^2)`.
 
-use super::CouplingMode;
 use crate::engine::scalar::Scalar;
-use crate::engine::state::State;
-use crate::engine::system::System;
 use serde::{Deserialize, Serialize};
 
 /// Work that is not settled yet.
@@ -91,28 +88,4 @@ pub fn restitution<S: Scalar>(restitution: S, excess: S, impact_energy: S) -> S 
     }
     let square = restitution * restitution - excess / impact_energy;
     if square.value() > 0.0 { square.sqrt() } else { S::zero() }
-}
-
-/// Energy that a coupling may take back from rebounds.
-pub fn excess<S: Scalar>(system: &System, state: &State<S>, index: usize) -> S {
-    match &system.couplings[index].mode {
-        CouplingMode::Kinetic(settings) if settings.guard => state.couplings[index].diagnosis.energy_excess,
-        _ => S::zero(),
-    }
-}
-
-/// Notes what an impact has taken back.
-pub fn take_back<S: Scalar>(
-    system: &System,
-    state: &mut State<S>,
-    index: usize,
-    restitution: S,
-    impact_energy: S,
-) {
-    let excess = excess(system, state, index);
-    if excess.value() > 0.0 {
-        let most = restitution * restitution * impact_energy;
-        let taken = if excess.value() < most.value() { excess } else { most };
-        state.couplings[index].diagnosis.energy_excess -= taken;
-    }
 }

@@ -18,8 +18,8 @@ use super::latency;
 use super::memory::{Memory, Window};
 use super::shaping;
 use super::state::Motion;
-use super::twist::{Mobility, Twist, Wrench};
 use super::{CouplingState, Kinetic};
+use crate::engine::math::twist::{Mobility, Twist, Wrench};
 use crate::engine::scalar::{Scalar, length};
 
 /// Where a window starts and what is expected in it.

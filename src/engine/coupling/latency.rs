@@ -10,7 +10,7 @@
 //! but vanish in them. Where that does not tell either, the first impact does: a response comes at once or not at all.
 
 use super::memory::{Memory, Window};
-use super::twist::Wrench;
+use crate::engine::math::twist::Wrench;
 use crate::engine::scalar::{Scalar, length};
 use nalgebra::Vector3;
 use serde::de::Error;

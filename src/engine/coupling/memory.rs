@@ -6,8 +6,8 @@ use super::observer::Observer;
 use super::position_rule::PositionRule;
 use super::response::Response;
 use super::state::Motion;
-use super::twist::{Mobility, Twist, Wrench};
-use crate::engine::rotation::FreeRotation;
+use crate::engine::math::rotation::FreeRotation;
+use crate::engine::math::twist::{Mobility, Twist, Wrench};
 use crate::engine::scalar::{Scalar, length};
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
@@ -21,37 +21,37 @@ pub struct Memory<S: Scalar> {
     pub made: u32,
     /// Length of the last window, and the one that its force was made for.
     pub length: f64,
-    pub(super) planned: f64,
+    pub planned: f64,
     /// Motion that the master gave for its start.
-    pub(super) before: Motion<S>,
+    pub before: Motion<S>,
     /// External force that the engine was told of, mean over it.
-    pub(super) told: Wrench<S>,
+    pub told: Wrench<S>,
     /// Contact forces sent last, newest first, and the one that acted before the last window.
     pub sent: [Wrench<S>; 2],
-    pub(super) acted: Wrench<S>,
+    pub acted: Wrench<S>,
     /// Accelerations besides contact, if forces act at once or one window late.
     pub observers: [Observer<S>; 2],
     /// When forces act.
     pub latency: LatencyMemory,
     /// How the master moves bodies.
-    pub(super) rule: PositionRule,
+    pub rule: PositionRule,
     /// How the body responds.
     pub response: Response<S>,
     /// What forces have yet to deliver: displacement and velocity.
-    pub(super) displacement: Twist<S>,
-    pub(super) velocity: Twist<S>,
+    pub displacement: Twist<S>,
+    pub velocity: Twist<S>,
     /// The shadow at the end of the last window, and for how many windows it counts more than what the master gives.
-    pub(super) target: Motion<S>,
-    pub(super) hold: u8,
+    pub target: Motion<S>,
+    pub hold: u8,
     /// Whether it is one window behind, because forces turned out to act late.
-    pub(super) behind: bool,
+    pub behind: bool,
     /// Whether a contact of the body was closed there.
-    pub(super) resting: bool,
+    pub resting: bool,
     /// Whether the forces sent last leave nothing to deliver, newest first.
-    pub(super) settles: [bool; 2],
+    pub settles: [bool; 2],
     /// Mean contact force of the last window.
-    pub(super) load: Wrench<S>,
-    pub(super) ledger: Ledger<S>,
+    pub load: Wrench<S>,
+    pub ledger: Ledger<S>,
 }
 
 /// A window that the master has made.
@@ -215,7 +215,7 @@ impl<S: Scalar> Memory<S> {
     }
 
     /// Learns the mass at the end of a link from a window. Returns whether it was corrected.
-    pub(super) fn learn_link(&mut self, window: &Window<S>) -> bool {
+    pub fn learn_link(&mut self, window: &Window<S>) -> bool {
         let late = usize::from(self.latency.windows);
         let contact = self.sent[late];
         let force = contact.force - self.acted.force;
@@ -250,7 +250,7 @@ impl<S: Scalar> Memory<S> {
         if part.value().is_finite() { part } else { S::one() }
     }
 
-    pub(super) fn see_besides(&mut self, window: &Window<S>, is_new: bool) {
+    pub fn see_besides(&mut self, window: &Window<S>, is_new: bool) {
         for (observer, sent) in self.observers.iter_mut().zip(&self.sent) {
             observer.see(window.besides(sent), window.middle);
         }
@@ -278,7 +278,7 @@ impl<S: Scalar> Memory<S> {
     }
 
     /// Takes a latency that has become known. Returns whether it is not the one assumed.
-    pub(super) fn learn_latency(&mut self, windows: u8, window: &Window<S>) -> bool {
+    pub fn learn_latency(&mut self, windows: u8, window: &Window<S>) -> bool {
         let changes = self.latency.windows != windows;
         if changes {
             let expected = self.observers[0].expect(window.middle, true).linear;

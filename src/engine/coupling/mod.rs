@@ -1,30 +1,16 @@
-//! Bodies that a master moves: their state comes in, the force on them goes out.
-//!
-//! The engine keeps for each of them what it believes its motion to be, runs the same contact problem as for its
-//! own bodies, and turns the impulses that come out into a force for the master to hold.
+//! Bodies that a master moves, body by body: what the engine believes their motion to be, and how it learns it.
 
-mod compliant;
-pub mod event;
-mod growing_force;
-mod guard;
-mod held_force;
-mod iterative;
-mod kinetic;
-mod latency;
-mod memory;
+pub mod guard;
+pub mod kinetic;
+pub mod latency;
+pub mod memory;
 mod observer;
 mod position_rule;
 mod response;
 mod shaping;
 mod state;
-mod twist;
-mod window;
 
-pub use guard::{excess, restitution as guarded_restitution, take_back};
-pub use held_force::{Finding, HeldForce};
 pub use state::{CouplingState, Diagnosis, Motion};
-pub use twist::{Twist, Wrench};
-pub use window::{Scratch, begin, couple_initially, end, onward, place, set_latency, span};
 
 use serde::{Deserialize, Serialize};
 
@@ -81,4 +67,14 @@ pub struct Link {
     pub damping: f64,
     /// Mass at the master's end.
     pub master_mass: f64,
+}
+
+impl Latency {
+    /// As far as it is given.
+    pub fn given(self) -> Option<u8> {
+        match self {
+            Latency::Auto => None,
+            Latency::Known(windows) => Some(windows),
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //! less that of the forces that are known. It supplies gravity, springs and whatever else the engine is not told of;
 //! the trend of the last two windows carries it on.
 
-use super::twist::Twist;
+use crate::engine::math::twist::Twist;
 use crate::engine::scalar::Scalar;
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@
 //! with accelerations `(D / H + (1 - c) V) / H` now and the rest `V / H - a` in the next window: an impulse p at the
 //! part s of a window is sent as `p (3/2 - s) / H`, then `p (s - 1/2) / H`.
 
-use super::twist::Twist;
+use crate::engine::math::twist::Twist;
 use crate::engine::scalar::Scalar;
 
 /// What is due at the end of a window.

@@ -1,8 +1,8 @@
 //! What changes in a coupling, and so what a saved state holds of it.
 
 use super::memory::Memory;
-use super::twist::{Twist, Wrench};
-use crate::engine::rotation::Orientation;
+use crate::engine::math::rotation::Orientation;
+use crate::engine::math::twist::{Twist, Wrench};
 use crate::engine::scalar::Scalar;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};

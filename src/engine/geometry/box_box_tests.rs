@@ -2,8 +2,8 @@ use super::super::box_parts::AROUND;
 use super::super::poses::{self, shape_pair, tests_of_every_pair};
 use super::super::support::Numbers;
 use super::*;
-use crate::engine::elementary::{cos, power, sin};
-use crate::engine::rotation::Orientation;
+use crate::engine::math::rotation::Orientation;
+use crate::engine::scalar::elementary::{cos, power, sin};
 use nalgebra::Vector2;
 
 shape_pair!(Cuboid, Cuboid, nearest);

@@ -194,7 +194,7 @@ mod tests {
     use super::super::poses::{self, shape_pair, tests_of_every_pair};
     use super::super::support::Numbers;
     use super::*;
-    use crate::engine::rotation::Orientation;
+    use crate::engine::math::rotation::Orientation;
 
     shape_pair!(Capsule, Capsule, nearest);
 

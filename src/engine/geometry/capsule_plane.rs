@@ -20,7 +20,7 @@ pub fn at<S: Scalar>(feature: Feature, capsule: &Capsule, pose: &Pose<S>, plane:
 mod tests {
     use super::super::plane_poses::{self, plane_pair};
     use super::*;
-    use crate::engine::rotation::Orientation;
+    use crate::engine::math::rotation::Orientation;
     use nalgebra::Vector3;
 
     plane_pair!(Capsule, FEATURES);

@@ -4,7 +4,7 @@ use super::super::poses::{self, shape_pair};
 use super::super::solids::{Ball, Capsule, Cuboid};
 use super::super::support::{Numbers, Solid};
 use super::*;
-use crate::engine::rotation::Orientation;
+use crate::engine::math::rotation::Orientation;
 
 shape_pair!(Both<A: HasParts, B: HasParts>, parts, parts, features, at, gap, |one: &Faceted, first, other: &Faceted, second| {
     nearest(one, first, other, second).feature(&one.counts(), &other.counts())

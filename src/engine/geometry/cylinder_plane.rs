@@ -58,7 +58,7 @@ pub fn gap<S: Scalar>(cylinder: &Cylinder, pose: &Pose<S>, plane: &Plane<S>) -> 
 mod tests {
     use super::super::plane_poses::{self, plane_pair};
     use super::*;
-    use crate::engine::rotation::Orientation;
+    use crate::engine::math::rotation::Orientation;
 
     plane_pair!(Cylinder, features, gap);
 

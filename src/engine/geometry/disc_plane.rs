@@ -39,7 +39,7 @@ pub(super) fn any_across<S: Scalar>(axis: &Vector3<S>) -> Vector3<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::rotation::Orientation;
+    use crate::engine::math::rotation::Orientation;
     use crate::engine::scalar::Dual;
 
     const RADIUS: f64 = 0.7;

@@ -6,8 +6,8 @@ use super::super::round_mesh;
 use super::super::solids::{Ball, Capsule, Cuboid, Cylinder, Disc};
 use super::super::support::{Numbers, Solid, least_norm, place};
 use super::*;
-use crate::engine::elementary::atan2;
-use crate::engine::rotation::Orientation;
+use crate::engine::math::rotation::Orientation;
+use crate::engine::scalar::elementary::atan2;
 use nalgebra::{Matrix3, Vector3};
 
 /// Three corners of a mesh.

@@ -46,7 +46,7 @@ mod triangles;
 
 pub use shapes::{Details, Facets, NodeShape, Solid, Surface, SurfaceShape};
 
-use super::rotation::Orientation;
+use super::math::rotation::Orientation;
 use super::scalar::Scalar;
 use faceted::Faceted;
 use nalgebra::Vector3;

@@ -9,7 +9,7 @@ use super::flat_parts::{Edge, Face, Side};
 use super::tree::{Bounds, Tree};
 pub use super::triangles::Fault;
 use super::triangles::{faces, neighbours, normals};
-use crate::engine::elementary::atan2;
+use crate::engine::scalar::elementary::atan2;
 use nalgebra::Vector3;
 
 /// An edge between two faces, or at the end of one, and what is on both of its sides.

@@ -9,7 +9,7 @@
 pub use super::solids::Feature;
 use super::support::{Numbers, Solid, least_norm, mirror, place};
 use super::{Pose, Proximity};
-use crate::engine::rotation::Orientation;
+use crate::engine::math::rotation::Orientation;
 use crate::engine::scalar::{Dual, Scalar};
 use nalgebra::Vector3;
 

@@ -10,7 +10,7 @@
 
 use super::disc_plane::any_across;
 use super::solids::{direction, oriented};
-use crate::engine::elementary::{hypot, power};
+use crate::engine::scalar::elementary::{hypot, power};
 use crate::engine::scalar::{Scalar, length};
 use nalgebra::Vector3;
 

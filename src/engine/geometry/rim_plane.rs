@@ -72,7 +72,7 @@ mod tests {
     use super::super::plane_poses::{self, plane_pair};
     use super::super::support::Numbers;
     use super::*;
-    use crate::engine::rotation::Orientation;
+    use crate::engine::math::rotation::Orientation;
 
     plane_pair!(Disc, features, 1);
 

@@ -4,7 +4,7 @@ use super::super::round_round;
 use super::super::solids::{Capsule, Cuboid, Cylinder, Disc};
 use super::super::support::Numbers;
 use super::*;
-use crate::engine::rotation::Orientation;
+use crate::engine::math::rotation::Orientation;
 
 shape_pair!(OnFaces<A: IsRound, B: HasParts>, round, parts, features, at, gap, |one, first, other: &Faceted, second| {
     nearest(one, first, other, second).feature(&other.counts())

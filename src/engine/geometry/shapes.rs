@@ -7,9 +7,9 @@ use super::round::Round;
 use super::solids::{Ball, Capsule, Cuboid, Cylinder, Disc};
 use super::stop::Stop;
 use super::{Placed, Plane, Pose};
-use crate::engine::elementary::hypot;
-use crate::engine::rotation::Orientation;
+use crate::engine::math::rotation::Orientation;
 use crate::engine::scalar::Scalar;
+use crate::engine::scalar::elementary::hypot;
 use nalgebra::Vector3;
 
 /// What shapes are made of, where that is more than some numbers.

@@ -8,7 +8,7 @@
 //! has no effect on the motion.
 
 use super::{Pose, Proximity};
-use crate::engine::rotation::Orientation;
+use crate::engine::math::rotation::Orientation;
 use crate::engine::scalar::Scalar;
 use nalgebra::Vector3;
 use std::f64::consts::FRAC_PI_2;

@@ -4,7 +4,7 @@
 
 use super::Pose;
 use super::solids::{Ball, Capsule, Cuboid, Cylinder, Disc};
-use crate::engine::rotation::Orientation;
+use crate::engine::math::rotation::Orientation;
 use nalgebra::{Matrix3, Vector3};
 
 /// Numbers between -1 and 1 that look random. [Marsaglia 2003]

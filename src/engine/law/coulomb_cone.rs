@@ -4,8 +4,8 @@
 //! restitution: `0 <= p_N _|_ u_N >= 0`; where `p_N > 0` either `u_T = 0` (stick) or
 //! `p_T = -mu p_N u_T / |u_T|` (slip).
 
+use super::ContactMode;
 use crate::engine::scalar::{Scalar, length};
-use crate::engine::state::ContactMode;
 use nalgebra::Vector3;
 
 /// Impulse of a single contact whose Delassus operator is `mobility` times the identity: closed form.

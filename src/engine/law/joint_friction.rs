@@ -11,9 +11,24 @@
 //! hence `N_k = |C_k| / sqrt(1 + mu^2 c^2)` with the part `c` of friction that is around: the friction circle. Both
 //! contacts slide with the same velocity: together they are one disc of radius `sum mu N_k`.
 
-use crate::engine::linkage::JointFriction;
 use crate::engine::scalar::{Scalar, length};
 use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
+
+/// Friction in a revolute, cylindrical or prismatic joint.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JointFriction {
+    /// Coefficient up to the threshold speed.
+    pub mu_static: f64,
+    /// Coefficient above it.
+    pub mu_kinetic: f64,
+    /// Radius of the pin; unused in a prismatic joint.
+    pub radius: f64,
+    /// From the joint's place to either end of the bearing, along the axis.
+    pub half_length: f64,
+    /// Sliding speed up to which the static coefficient counts.
+    pub threshold: f64,
+}
 
 /// Impulse on the second end of a joint, and its moment about the joint's place.
 #[derive(Clone, Copy, Debug)]

@@ -13,3 +13,18 @@ pub mod coulomb_cone;
 pub mod facets;
 pub mod joint_friction;
 pub mod newton_impact;
+
+pub use joint_friction::JointFriction;
+
+use serde::{Deserialize, Serialize};
+
+/// State of a contact at the end of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ContactMode {
+    /// No contact force.
+    Open,
+    /// Pressed, and friction holds.
+    Stick,
+    /// Pressed, and friction is at its limit.
+    Slip,
+}

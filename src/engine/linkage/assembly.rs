@@ -1,15 +1,17 @@
 //! The linear system of a linkage: filled from where the nodes are, factored when it has changed, solved.
 
+use super::Rubbing;
 use super::factor::{Factor, Matrix};
-use super::joint::{Placed, Rows};
 use super::plain::PlainMatrix;
-use super::spring::{Pursuit, Rates, Stiffness, Stretch, rounding};
-use super::{JointPlace, Linkage, Place, Rubbing, Spring, SpringPlace, Ties};
 use crate::engine::contact::pose;
 use crate::engine::geometry::Pose;
-use crate::engine::rotation::{Orientation, cross_matrix, mean_of_turning};
+use crate::engine::math::rotation::{Orientation, cross_matrix, mean_of_turning};
 use crate::engine::scalar::Scalar;
 use crate::engine::state::{Parameters, State};
+use crate::engine::system::linkage::{JointPlace, Linkage, Place, SpringPlace};
+use crate::engine::ties::joint::{Placed, Rows};
+use crate::engine::ties::spring::{Pursuit, Rates, Stiffness, Stretch, rounding};
+use crate::engine::ties::{Spring, Ties};
 use nalgebra::{Matrix3, Vector3};
 
 /// Compliance of joints, as a part of that of what they hold. It decides between redundant joints; its effect on the
@@ -34,7 +36,7 @@ pub struct Configuration<S> {
 
 impl<S: Scalar> Configuration<S> {
     /// A node at present.
-    pub fn of(system: &crate::engine::System, state: &State<S>, node: usize) -> Configuration<S> {
+    pub fn of(system: &crate::engine::system::System, state: &State<S>, node: usize) -> Configuration<S> {
         let rotation = system.nodes[node].rotation.map(|rotation| &state.rotations[rotation]);
         Configuration {
             pose: pose(system, state, node),
@@ -364,7 +366,12 @@ impl<S: Scalar> System<S> {
     }
 
     /// Adds an impulse on the first end of a tie, and its opposite on the second, to the right side.
-    fn push(&mut self, blocks: super::Blocks, arms: &[Vector3<S>; 2], impulse: &Vector3<S>) {
+    fn push(
+        &mut self,
+        blocks: crate::engine::system::linkage::Blocks,
+        arms: &[Vector3<S>; 2],
+        impulse: &Vector3<S>,
+    ) {
         if let Some(block) = blocks[0] {
             self.right[block] += impulse;
         }
@@ -663,7 +670,7 @@ pub fn anchor<S: Scalar>(place: &Vector3<f64>, node: Option<&Configuration<S>>) 
 }
 
 fn rotation_matrix<S: Scalar>(orientation: &Orientation<S>) -> Matrix3<S> {
-    Matrix3::from_columns(&[0, 1, 2].map(|index| super::joint::axis(orientation, index)))
+    Matrix3::from_columns(&[0, 1, 2].map(|index| crate::engine::ties::joint::axis(orientation, index)))
 }
 
 fn largest<S: Scalar>(vector: &Vector3<S>) -> f64 {

@@ -3,8 +3,8 @@
 //! Without exchanges: blocks of nodes are positive definite, and those of joints, once the nodes are eliminated,
 //! negative definite, by a small compliance even where joints are redundant.
 
-use super::pattern::{Entry, Pattern, Target};
 use crate::engine::scalar::Scalar;
+use crate::engine::system::pattern::{Entry, Pattern, Target};
 use nalgebra::{Matrix3, Vector3};
 
 /// Blocks of a symmetric matrix along a [`Pattern`].

@@ -1,10 +1,12 @@
 //! What springs and joints show: lengths and tensions, coordinates and their rates.
 
+use super::Configuration;
 use super::assembly::{AnchorInWorld, anchor};
-use super::spring::distance;
-use super::{Anchor, Configuration, Spring};
 use crate::engine::scalar::Scalar;
-use crate::engine::{State, System};
+use crate::engine::state::State;
+use crate::engine::system::System;
+use crate::engine::ties::spring::distance;
+use crate::engine::ties::{Anchor, Spring};
 use nalgebra::Vector3;
 
 /// How the second end of a joint is placed and moves as seen from the first, in components of the first end's frame.

@@ -5,42 +5,12 @@
 //! direction, a mass or a rate has changed. Of springs along an axis none does. Until then a contact is answered in the
 //! same way, which is kept.
 
-use super::spring::{Rates, Spring, Stiffness, Stretch, distance, rounding};
-use super::{Linkage, Stiffening, Ties};
+use super::Stiffening;
 use crate::engine::scalar::{Scalar, largest};
 use crate::engine::state::{NodeState, Parameters};
+use crate::engine::system::linkage::{Linkage, Plain, PlainSpring};
+use crate::engine::ties::spring::{Rates, Stiffness, Stretch, distance, rounding};
 use nalgebra::{Matrix3, Vector3};
-
-/// A linkage that has springs between point masses only.
-#[derive(Clone, Debug)]
-pub struct Plain {
-    /// In the order of [`Linkage::springs`].
-    springs: Vec<PlainSpring>,
-    /// From first anchors to second ones where both masses are at the origin: none, and what springs have besides.
-    offsets: Vec<Vector3<f64>>,
-    /// Nodes that may touch something, by place among the island's.
-    pub touching: Vec<usize>,
-}
-
-/// A spring between two masses, or a mass and the ground. Small numbers, because there may be many.
-#[derive(Clone, Copy, Debug)]
-struct PlainSpring {
-    /// Index among all springs.
-    index: u32,
-    /// Place in [`Plain::offsets`].
-    offset: u32,
-    /// Places of the masses among the island's nodes; that of the ground is behind the last.
-    ends: [u32; 2],
-    /// Length at rest.
-    length: f64,
-}
-
-impl PlainSpring {
-    #[inline]
-    fn ends(&self) -> [usize; 2] {
-        self.ends.map(|end| end as usize)
-    }
-}
 
 /// What the matrix was made of.
 #[derive(Clone, Debug)]
@@ -75,34 +45,6 @@ pub struct Answer<S: Scalar> {
 }
 
 impl Plain {
-    /// The springs of an island without joints and rotations; `local` gives the place of a node.
-    pub fn new(
-        springs: &[usize],
-        ties: &Ties,
-        nodes: usize,
-        touching: Vec<usize>,
-        local: impl Fn(usize) -> usize,
-    ) -> Plain {
-        let small =
-            |number: usize| u32::try_from(number).expect("there are no more than a model file can hold");
-        let mut offsets = vec![Vector3::zeros()];
-        let springs = springs.iter().map(|&index| {
-            let Spring { ends: [first, second], length } = ties.springs[index];
-            let offset = second.place - first.place;
-            if offset != Vector3::zeros() {
-                offsets.push(offset);
-            }
-            PlainSpring {
-                index: small(index),
-                offset: small(if offset == Vector3::zeros() { 0 } else { offsets.len() - 1 }),
-                ends: [first, second].map(|end| small(end.node.map_or(nodes, &local))),
-                length,
-            }
-        });
-        let springs = springs.collect();
-        Plain { springs, offsets, touching }
-    }
-
     /// From the first end of a spring to the second, with nodes at `at`.
     #[inline]
     fn apart<S: Scalar>(&self, spring: &PlainSpring, at: &[Vector3<S>]) -> Vector3<S> {

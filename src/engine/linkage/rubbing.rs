@@ -1,8 +1,8 @@
 //! Friction of a joint as one of the contacts of an interval.
 
-use super::joint::Rows;
-use super::{Blocks, JointPlace};
 use crate::engine::scalar::Scalar;
+use crate::engine::system::linkage::{Blocks, JointPlace};
+use crate::engine::ties::joint::Rows;
 use nalgebra::Vector3;
 
 /// How a joint rubs over an interval: around the axis at the radius of the pin, and along it.

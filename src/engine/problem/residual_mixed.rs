@@ -1,8 +1,8 @@
 //! Natural residual of the mixed contact problem. No solver shares this code.
 
 use super::mixed::{Friction, MixedProblem};
-use crate::engine::elementary::{atan2, cos, hypot, sincos};
 use crate::engine::law::facets::Polygon;
+use crate::engine::scalar::elementary::{atan2, cos, hypot, sincos};
 
 /// `||r - Proj(r - u)|| / ||q||`: normal impulses onto the positive half line, friction onto its set at the
 /// present normal impulse. Infinite where a number is not finite.

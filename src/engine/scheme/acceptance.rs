@@ -1,13 +1,14 @@
 //! Proposed velocities become those of the state; impulses, work, modes and penetration are booked.
 
 use super::{IslandStep, balance, friction, linked};
+use crate::engine::contact::gap_of_pair;
 use crate::engine::contact::{Impulse, Touch};
-use crate::engine::coupling;
-use crate::engine::pile::gap_of_pair;
+use crate::engine::exchange;
+use crate::engine::law::ContactMode;
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::scheme::workspace::Workspace;
 use crate::engine::solver::Solvable;
-use crate::engine::state::{ContactMode, ContactRecord, State};
-use crate::engine::step::Workspace;
+use crate::engine::state::{ContactRecord, State};
 use crate::engine::system::System;
 use nalgebra::Vector3;
 
@@ -33,7 +34,7 @@ impl<S: Solvable> IslandStep<'_, S> {
             {
                 let restitution = self.state.parameters.restitution[touch.contact];
                 let energy = self.impact_energy(touch);
-                coupling::take_back(self.system, self.state, index, restitution, energy);
+                exchange::take_back(self.system, self.state, index, restitution, energy);
             }
         }
         if !self.state.memories.is_empty() && dt.value() > 0.0 {

@@ -11,15 +11,18 @@
 //! rigid body; of what fixed surfaces hold up without friction, neither sliding on them as one body nor turning about
 //! their normal. Translation on its own and the free rotation of a body ([`FreeRotation`]) keep energy by themselves.
 //!
-//! [`FreeRotation`]: crate::engine::rotation::FreeRotation
+//! [`FreeRotation`]: crate::engine::math::rotation::FreeRotation
 
 use super::IslandStep;
 use crate::engine::contact::{Impulse, Touch};
-use crate::engine::rotation::{angular_momentum, cross_matrix, solve};
+use crate::engine::inputs::Input;
+use crate::engine::law::ContactMode;
+use crate::engine::math::rotation::{angular_momentum, cross_matrix, solve};
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
-use crate::engine::state::{ContactMode, Input, StepRecord};
-use crate::engine::system::{FrictionLaw, Scheme};
+use crate::engine::state::StepRecord;
+use crate::engine::system::FrictionLaw;
 use nalgebra::{Matrix3, Vector3};
 
 /// Parts of the energy of motion that an interval may lose or win by scaling: motion that has come to rest all but for

@@ -3,14 +3,17 @@
 use super::{
     IslandStep, Placing, Rebound, STILL, WITHIN_BOUNDS, friction, joint_friction, linked, rest, turning,
 };
-use crate::engine::contact::{Bodies, Impulse, Jacobian, Touch, assemble, scales, turned_to};
-use crate::engine::coupling;
-use crate::engine::elementary::hypot;
+use crate::engine::contact::{Impulse, Jacobian, Touch, turned_to};
+use crate::engine::coupling::guard;
+use crate::engine::exchange;
 use crate::engine::law::bounded::turn;
 use crate::engine::law::{coulomb_cone, newton_impact};
+use crate::engine::problem::delassus::{Bodies, assemble, scales};
 use crate::engine::problem::mixed::Friction;
-use crate::engine::solver::{Solvable, SolverSettings, Status};
-use crate::engine::step::Workspace;
+use crate::engine::scalar::elementary::hypot;
+use crate::engine::scheme::workspace::Workspace;
+use crate::engine::settings::SolverSettings;
+use crate::engine::solver::{Solvable, Status};
 use nalgebra::Vector3;
 
 impl<S: Solvable> IslandStep<'_, S> {
@@ -28,8 +31,8 @@ impl<S: Solvable> IslandStep<'_, S> {
         match self.system.nodes[touch.node].coupling {
             None => restitution,
             Some(index) => {
-                let excess = coupling::excess(self.system, self.state, index);
-                coupling::guarded_restitution(restitution, excess, self.impact_energy(touch))
+                let excess = exchange::excess(self.system, self.state, index);
+                guard::restitution(restitution, excess, self.impact_energy(touch))
             }
         }
     }

@@ -10,11 +10,12 @@
 use super::acceptance::{record_impulse, record_work};
 use super::{IslandStep, Rebound, linked, time_of_impact};
 use crate::engine::contact::{Impulse, Touch, local_frame, near};
+use crate::engine::law::ContactMode;
 use crate::engine::law::continuous::anchor::{Anchor, Pull};
 use crate::engine::law::continuous::{Approach, Compliance, ContinuousLaw, Impact};
 use crate::engine::scalar::{Scalar, largest, length};
 use crate::engine::solver::Solvable;
-use crate::engine::state::{Compression, ContactMode, State};
+use crate::engine::state::{Compression, State};
 use crate::engine::system::{Response, System};
 use nalgebra::Vector3;
 use std::cmp::Ordering;

@@ -5,11 +5,11 @@
 
 use super::{IslandStep, Placing, linked};
 use crate::engine::contact::{Impulse, Touch, gap_at};
-use crate::engine::rotation::{Orientation, spin};
+use crate::engine::law::ContactMode;
+use crate::engine::math::rotation::{Orientation, spin};
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::scheme::workspace::Workspace;
 use crate::engine::solver::Solvable;
-use crate::engine::state::ContactMode;
-use crate::engine::step::Workspace;
 use nalgebra::Vector3;
 
 /// Displacements of turning bodies; each leaves a gap of the order of the square of the one before.

@@ -8,14 +8,14 @@
 use super::moreau_jean::Gaps;
 use super::{IslandStep, Weights, correction, linked, moreau_jean};
 use crate::engine::contact::pose;
-use crate::engine::coupling::Twist;
 use crate::engine::geometry::Pose;
 use crate::engine::linkage::Configuration;
-use crate::engine::rotation::{cross_matrix, solve};
+use crate::engine::math::rotation::{cross_matrix, solve};
+use crate::engine::math::twist::Twist;
 use crate::engine::scalar::Scalar;
+use crate::engine::scheme::workspace::{Turn, Workspace};
 use crate::engine::solver::Solvable;
 use crate::engine::state::Past;
-use crate::engine::step::{Turn, Workspace};
 use nalgebra::{Matrix3, Vector3};
 
 /// Newton steps for Euler's equations of a body.

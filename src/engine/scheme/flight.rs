@@ -1,7 +1,7 @@
 //! The path of a node over an interval, as a function of time: where it would be if the interval ended there.
 
 use crate::engine::geometry::Pose;
-use crate::engine::rotation::{FreeRotation, Orientation};
+use crate::engine::math::rotation::{FreeRotation, Orientation};
 use crate::engine::scalar::Scalar;
 use nalgebra::Vector3;
 

@@ -3,8 +3,9 @@
 
 use super::{IslandStep, Placing, Rebound, linked};
 use crate::engine::contact::{Impulse, Touch};
-use crate::engine::solver::{Solvable, SolverChoice};
-use crate::engine::state::ContactMode;
+use crate::engine::law::ContactMode;
+use crate::engine::settings::SolverChoice;
+use crate::engine::solver::Solvable;
 use nalgebra::Vector3;
 
 /// Normals with a squared sine of their angle below this are nearly one: no matter for a closed form.

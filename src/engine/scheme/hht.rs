@@ -12,7 +12,7 @@
 
 use super::IslandStep;
 use super::end_point::{self, Base, End, Formula, Start};
-use crate::engine::coupling::Twist;
+use crate::engine::math::twist::Twist;
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
 use crate::engine::state::Past;

@@ -10,8 +10,8 @@
 use super::root::sign_change;
 use super::{IslandStep, Rebound};
 use crate::engine::scalar::length;
+use crate::engine::settings::Impact;
 use crate::engine::solver::Solvable;
-use crate::engine::system::Impact;
 use nalgebra::Vector3;
 
 /// Work of contact impulses, and the sum of the sizes of its terms.

@@ -6,12 +6,14 @@
 //! coefficient counts while the joint neither starts nor ends the interval faster than its threshold.
 
 use super::{IslandStep, STILL, WITHIN_BOUNDS, linked};
+use crate::engine::law::JointFriction;
 use crate::engine::law::coulomb_cone;
 use crate::engine::law::joint_friction as law;
-use crate::engine::linkage::{Configuration, JointFriction, JointKind, Rubbing};
+use crate::engine::linkage::{Configuration, Rubbing};
 use crate::engine::problem::block_matrix::Block;
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
+use crate::engine::ties::JointKind;
 use nalgebra::Vector3;
 
 /// Passes at most, and at least: tangents settle after values.

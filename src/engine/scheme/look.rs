@@ -4,9 +4,9 @@ use super::IslandStep;
 use crate::engine::contact::{Touch, features_now};
 use crate::engine::geometry::Meeting;
 use crate::engine::scalar::length;
+use crate::engine::scheme::workspace::Workspace;
 use crate::engine::solver::Solvable;
 use crate::engine::state::State;
-use crate::engine::step::Workspace;
 use crate::engine::system::Sides;
 
 /// Distance of features that touch by and by, as a part of the size.

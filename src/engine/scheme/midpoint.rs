@@ -15,16 +15,19 @@ use super::flight::{Flight, Turning};
 use super::impact::{self, Work};
 use super::settling::{self, SettlingScratch};
 use super::{IslandStep, Rebound, balance, friction, joint_friction, linked};
-use crate::engine::contact::{Bodies, Impulse, Jacobian, Touch, assemble, near, pose, scales};
-use crate::engine::elementary::hypot;
+use crate::engine::contact::{Impulse, Jacobian, Touch, near, pose};
 use crate::engine::geometry::{Pose, Proximity};
-use crate::engine::linkage::{Configuration, Linkage, Rubbing, Scratch};
-use crate::engine::rotation::{Orientation, angular_momentum};
+use crate::engine::law::ContactMode;
+use crate::engine::linkage::{Configuration, Rubbing, Scratch};
+use crate::engine::math::rotation::{Orientation, angular_momentum};
+use crate::engine::problem::delassus::{Bodies, assemble, scales};
+use crate::engine::scalar::elementary::hypot;
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::scheme::workspace::Workspace;
 use crate::engine::solver::Solvable;
-use crate::engine::state::{ContactMode, Trend};
-use crate::engine::step::Workspace;
+use crate::engine::state::Trend;
 use crate::engine::system::FrictionLaw;
+use crate::engine::system::linkage::Linkage;
 use nalgebra::{Matrix3, Vector3};
 
 /// Contact problems per sweep before a contact is left with the friction row that it was tried with last.
@@ -251,7 +254,7 @@ fn move_freely<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
 
 /// Spin after `h` without contact of a body that turns too fast for sweeps, by [`FreeRotation`], which keeps its energy.
 ///
-/// [`FreeRotation`]: crate::engine::rotation::FreeRotation
+/// [`FreeRotation`]: crate::engine::math::rotation::FreeRotation
 fn spin_of_fast<S: Solvable>(step: &IslandStep<'_, S>, node: usize, h: S) -> Option<Vector3<S>> {
     let rotation = step.system.nodes[node].rotation?;
     let motion = &step.workspace.midpoint.nodes[node];

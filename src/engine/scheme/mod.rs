@@ -18,6 +18,7 @@ pub mod end_point;
 mod flight;
 mod friction;
 mod frictionless;
+mod group_memory;
 mod hht;
 mod impact;
 mod joint_friction;
@@ -26,7 +27,9 @@ mod look;
 pub mod midpoint;
 pub mod moreau_jean;
 mod multistep;
+pub mod parts;
 mod proposal;
+mod repeat;
 mod rest;
 mod root;
 pub mod settling;
@@ -34,14 +37,17 @@ pub mod slip_end;
 mod thresholds;
 pub mod time_of_impact;
 mod turning;
+pub mod watch;
+pub mod workspace;
 
 use crate::engine::scalar::Scalar;
+use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
 use crate::engine::state::State;
-use crate::engine::step::Workspace;
-use crate::engine::system::{Island, Scheme, System};
+use crate::engine::system::{Island, System};
 use nalgebra::Vector3;
 use std::cell::Cell;
+use workspace::Workspace;
 
 /// Sliding speeds up to this part of the largest velocity in a contact problem are round-off.
 const STILL: f64 = 1e-10;

@@ -4,11 +4,11 @@ use super::{FOLLOWED, IslandStep, Rebound, Weights, end_point, frictionless, lin
 use crate::engine::contact::{Carrier, Touch, near, pose};
 use crate::engine::coupling::CouplingMode;
 use crate::engine::geometry::{NodeShape, Pose};
-use crate::engine::rotation::{FreeRotation, spin};
+use crate::engine::math::rotation::{FreeRotation, spin};
 use crate::engine::scalar::length;
+use crate::engine::scheme::workspace::{Turn, Workspace};
+use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
-use crate::engine::step::{Turn, Workspace};
-use crate::engine::system::Scheme;
 use nalgebra::Vector3;
 
 /// How far a touching point is followed at most within a substep, over its distance from the centre.

@@ -11,11 +11,11 @@
 //! and `|p - Proj(p)| <= |p - Proj(p - u)|`. There is no other threshold, and nothing sleeps: every step asks anew.
 
 use super::{IslandStep, Rebound};
+use crate::engine::law::ContactMode;
 use crate::engine::scalar::Scalar;
+use crate::engine::scheme::workspace::Workspace;
+use crate::engine::settings::Scheme;
 use crate::engine::solver::{Solvable, Status};
-use crate::engine::state::ContactMode;
-use crate::engine::step::Workspace;
-use crate::engine::system::Scheme;
 use nalgebra::Vector3;
 
 /// Velocities at the end of `dt` of an island that starts at rest and stays so. Returns whether it does; otherwise the

@@ -7,13 +7,13 @@
 //! than `|g| sum m_j sum d_i`, is none, and they stay where the motion has brought them.
 
 use super::{IslandStep, correction};
+use crate::engine::contact::gap_of_pair;
 use crate::engine::contact::{Impulse, pose};
 use crate::engine::geometry::Pose;
-use crate::engine::pile::gap_of_pair;
-use crate::engine::rotation::Orientation;
+use crate::engine::law::ContactMode;
+use crate::engine::math::rotation::Orientation;
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::solver::Solvable;
-use crate::engine::state::ContactMode;
 use nalgebra::Vector3;
 
 /// Corrections that are tried.

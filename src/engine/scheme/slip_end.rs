@@ -3,9 +3,9 @@
 //! takes energy and a sliding node stops where it should.
 
 use super::{IslandStep, joint_friction};
+use crate::engine::law::ContactMode;
 use crate::engine::scalar::length;
 use crate::engine::solver::Solvable;
-use crate::engine::state::ContactMode;
 use crate::engine::system::FrictionLaw;
 
 /// Ends of sliding that are closer to an end of the interval than this part of it are not worth a cut.

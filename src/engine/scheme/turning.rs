@@ -10,11 +10,11 @@
 //! contact on turning bodies of order 2, as joints are.
 
 use super::IslandStep;
-use crate::engine::rotation::{angular_momentum, spin};
+use crate::engine::math::rotation::{angular_momentum, spin};
 use crate::engine::scalar::{largest, length};
+use crate::engine::scheme::workspace::Workspace;
+use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
-use crate::engine::step::Workspace;
-use crate::engine::system::Scheme;
 use nalgebra::Vector3;
 
 /// Turn within an interval, in rad, up to which the first solution does: what it leaves out is this part of what contact

@@ -5,9 +5,9 @@
 
 use super::Effort;
 use super::single_contact::SingleContact;
-use crate::engine::elementary::sincos;
 use crate::engine::problem::block_matrix::{BlockMatrix, multiply_add};
 use crate::engine::problem::cone::ConeProblem;
+use crate::engine::scalar::elementary::sincos;
 
 /// The part, its unknowns and their velocities.
 #[derive(Debug, Default)]

@@ -7,8 +7,8 @@
 
 use super::complementarity::{LcpSettings, Stop, add_scaled, clamp, largest, velocity};
 use super::report::Status;
-use crate::engine::elementary::hypot;
 use crate::engine::problem::complementarity::Complementarity;
+use crate::engine::scalar::elementary::hypot;
 
 /// Rows up to which dense elimination from many starts is bearable.
 const LIMIT: usize = 400;

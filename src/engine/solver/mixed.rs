@@ -55,7 +55,7 @@ pub fn solve(
     if !r.iter().all(|r| r.is_finite()) {
         r.fill(0.0);
     }
-    let (solver, iterations) = match settings.choice.method() {
+    let (solver, iterations) = match Method::of(settings.choice) {
         Method::Linear(solver) => {
             let MixedProblem { contacts, friction } = problem;
             let residual = |r: &[f64]| natural_residual(problem, r);

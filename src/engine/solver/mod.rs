@@ -40,38 +40,10 @@ use super::problem::cone::ConeProblem;
 use super::problem::mixed::MixedProblem;
 use super::problem::residual::natural_residual;
 use super::scalar::{Dual, Scalar};
+use super::settings::{SolverChoice, SolverSettings};
 use component::Component;
 use single_contact::{Accuracy, SingleContact};
 use split::Parts;
-
-/// Which solver, how exact, how long.
-#[derive(Clone, Debug)]
-pub struct SolverSettings {
-    /// Solver to use.
-    pub choice: SolverChoice,
-    /// Relative natural residual that counts as solved.
-    pub tolerance: f64,
-    /// Limit of iterations, for every part of a problem that nothing couples to the rest. A guess that
-    /// fails costs a few more.
-    pub max_iterations: u32,
-}
-
-/// Solver to use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SolverChoice {
-    /// Chosen by problem, with fallbacks.
-    Auto,
-    /// Block nonsmooth Gauss-Seidel.
-    Nsgs,
-    /// Semismooth Newton, with proximal regularisation where the plain iteration fails.
-    Newton,
-    /// Lexicographic Lemke, for contacts without friction, polygons and bounded friction.
-    Lemke,
-    /// Block principal pivoting, for contacts without friction and bounded friction.
-    Pivoting,
-    /// Projected Gauss-Seidel, for contacts without friction and bounded friction.
-    Pgs,
-}
 
 /// What a choice means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,21 +61,9 @@ enum Nonlinear {
     Newton,
 }
 
-impl SolverChoice {
-    /// Name in model files and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            SolverChoice::Auto => "auto",
-            SolverChoice::Nsgs => "nsgs",
-            SolverChoice::Newton => "newton",
-            SolverChoice::Lemke => "lemke",
-            SolverChoice::Pivoting => "pivoting",
-            SolverChoice::Pgs => "pgs",
-        }
-    }
-
-    fn method(self) -> Method {
-        match self {
+impl Method {
+    fn of(choice: SolverChoice) -> Method {
+        match choice {
             SolverChoice::Auto => Method::Nonlinear(Nonlinear::Auto),
             SolverChoice::Nsgs => Method::Nonlinear(Nonlinear::Nsgs),
             SolverChoice::Newton => Method::Nonlinear(Nonlinear::Newton),
@@ -227,7 +187,7 @@ fn solve_parts(
         let effort = Effort { solver: "guess", iterations: 0, solved: true };
         return judge(problem, r, effort, false, settings);
     }
-    let method = match settings.choice.method() {
+    let method = match Method::of(settings.choice) {
         Method::Nonlinear(method) => method,
         Method::Linear(solver) => {
             let residual = |r: &[f64]| natural_residual(problem, r);

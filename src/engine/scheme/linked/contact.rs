@@ -3,15 +3,17 @@
 use super::super::{IslandStep, Placing, Weights, joint_friction};
 use super::placement::place_system;
 use super::{PASSES, add, linkage_of, plain, stiffening};
-use crate::engine::contact::{self, Bodies, Touch};
-use crate::engine::linkage::{Linkage, Rubbing, Scratch, Stiffening};
+use crate::engine::contact::Touch;
+use crate::engine::linkage::{Rubbing, Scratch, Stiffening};
+use crate::engine::math::rotation::cross_matrix;
 use crate::engine::problem::block_matrix::Block;
 use crate::engine::problem::cone::ConeProblem;
-use crate::engine::rotation::cross_matrix;
+use crate::engine::problem::delassus::{self, Bodies};
 use crate::engine::scalar::Scalar;
+use crate::engine::scheme::workspace::Workspace;
+use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
-use crate::engine::step::Workspace;
-use crate::engine::system::Scheme;
+use crate::engine::system::linkage::Linkage;
 use nalgebra::{Matrix3, Vector3};
 
 /// Directions in which a contact yields by less than this part of what it would without joints are held by these. There
@@ -51,7 +53,7 @@ pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing, pas
     let contacts = active.len();
     let count = contacts + rubbing.len();
     let bodies = Bodies { mobility, inertia: &step.state.parameters.inertia };
-    contact::scales(touches, active, columns, bodies, scales);
+    delassus::scales(touches, active, columns, bodies, scales);
     scales.resize(count, S::one());
     for one in 0..count {
         let own = &mut yielding[one * count + one];

@@ -21,15 +21,17 @@ pub use record::{record, spring_energy_at, wrench};
 use super::{IslandStep, Placing, Weights};
 use crate::engine::contact::pose;
 use crate::engine::linkage::assembly::{Course, Strained};
-use crate::engine::linkage::motor::{Demand, Moment};
-use crate::engine::linkage::spring::{MOST_NEWTON_STEPS, Miss, Pursuit};
-use crate::engine::linkage::{Before, Configuration, Linkage, Scratch, Springs, Stiffening};
-use crate::engine::rotation::{angular_momentum, is_uneven, spin};
+use crate::engine::linkage::{Before, Configuration, Scratch, Springs, Stiffening};
+use crate::engine::math::rotation::{angular_momentum, is_uneven, spin};
 use crate::engine::scalar::{Scalar, largest};
+use crate::engine::scheme::workspace::Workspace;
+use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
 use crate::engine::state::State;
-use crate::engine::step::Workspace;
-use crate::engine::system::{Scheme, System};
+use crate::engine::system::System;
+use crate::engine::system::linkage::Linkage;
+use crate::engine::ties::motor::{Demand, Moment};
+use crate::engine::ties::spring::{MOST_NEWTON_STEPS, Miss, Pursuit};
 use nalgebra::Vector3;
 
 /// Solutions for the rows of joints, each with the end of the interval from the one before.

@@ -3,10 +3,11 @@
 use super::super::{IslandStep, Weights, end_point};
 use super::placement::fill_placement;
 use super::{SWEEPS, demand, linkage_of, moment, see_ends, stiffening, write_joints};
-use crate::engine::linkage::{Before, Configuration, Linkage, Scratch, Springs, Stiffening, spring_apart};
+use crate::engine::linkage::{Before, Configuration, Scratch, Springs, Stiffening, spring_apart};
 use crate::engine::scalar::largest;
+use crate::engine::scheme::workspace::Workspace;
 use crate::engine::solver::Solvable;
-use crate::engine::step::Workspace;
+use crate::engine::system::linkage::Linkage;
 use nalgebra::Vector3;
 
 /// Finds accelerations at the start: `M a = f + A^T l`, `A a = u' - A' v`.

@@ -4,10 +4,11 @@ use super::super::{IslandStep, correction};
 use super::contact::{push_touch, seen_at};
 use super::{demand, linkage_of, moment};
 use crate::engine::contact::Touch;
-use crate::engine::linkage::{Configuration, JointPlace, Linkage, Scratch};
+use crate::engine::linkage::{Configuration, Scratch};
 use crate::engine::scalar::{Scalar, largest};
+use crate::engine::scheme::workspace::Workspace;
 use crate::engine::solver::Solvable;
-use crate::engine::step::Workspace;
+use crate::engine::system::linkage::{JointPlace, Linkage};
 use nalgebra::Vector3;
 
 /// Displacements that take out the errors of joints; each leaves the square of the one before.

@@ -3,14 +3,15 @@
 
 use super::super::IslandStep;
 use super::stiffening;
+use crate::engine::linkage::Scratch;
 use crate::engine::linkage::assembly::System as LinearSystem;
-use crate::engine::linkage::plain::{Plain, PlainMatrix, acting_velocity};
-use crate::engine::linkage::spring::{MOST_NEWTON_STEPS, Miss, Pursuit};
-use crate::engine::linkage::{Linkage, Scratch};
+use crate::engine::linkage::plain::{PlainMatrix, acting_velocity};
 use crate::engine::scalar::largest;
+use crate::engine::scheme::workspace::Workspace;
+use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
-use crate::engine::step::Workspace;
-use crate::engine::system::Scheme;
+use crate::engine::system::linkage::{Linkage, Plain};
+use crate::engine::ties::spring::{MOST_NEWTON_STEPS, Miss, Pursuit};
 use nalgebra::Vector3;
 
 /// The springs of such an island.

@@ -4,11 +4,13 @@ use super::super::{IslandStep, joint_friction};
 use super::{linkage_of, plain};
 use crate::engine::geometry::stop::Coordinate;
 use crate::engine::law::joint_friction::Wrench;
-use crate::engine::linkage::{JointKind, JointPlace, Linkage, Scratch, spring_energy};
+use crate::engine::linkage::{Scratch, spring_energy};
 use crate::engine::scalar::Scalar;
+use crate::engine::scheme::workspace::Workspace;
+use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
-use crate::engine::step::Workspace;
-use crate::engine::system::Scheme;
+use crate::engine::system::linkage::{JointPlace, Linkage};
+use crate::engine::ties::JointKind;
 use nalgebra::{Matrix3, Vector3};
 
 /// Energy of the springs at a node.

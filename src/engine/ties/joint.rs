@@ -15,9 +15,9 @@
 
 use super::{Anchor, Motor};
 use crate::engine::geometry::Pose;
-use crate::engine::rotation::Orientation;
+use crate::engine::law::{ContactMode, JointFriction};
+use crate::engine::math::rotation::Orientation;
 use crate::engine::scalar::{Scalar, length};
-use crate::engine::state::ContactMode;
 use nalgebra::{Matrix3, Vector3};
 use serde::{Deserialize, Serialize};
 
@@ -76,21 +76,6 @@ pub struct JointEnd {
     pub anchor: Anchor,
     /// Frame of the joint, in that of the node.
     pub frame: Orientation<f64>,
-}
-
-/// Friction in a revolute, cylindrical or prismatic joint.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct JointFriction {
-    /// Coefficient up to the threshold speed.
-    pub mu_static: f64,
-    /// Coefficient above it.
-    pub mu_kinetic: f64,
-    /// Radius of the pin; unused in a prismatic joint.
-    pub radius: f64,
-    /// From the joint's place to either end of the bearing, along the axis.
-    pub half_length: f64,
-    /// Sliding speed up to which the static coefficient counts.
-    pub threshold: f64,
 }
 
 /// What a joint does.

@@ -1,8 +1,8 @@
 //! Who may touch in a group, and all that groups are made of.
 
+use super::{Contact, Node, Sides};
 use crate::engine::geometry::{Meeting, Surface, SurfaceShape, meeting};
-use crate::engine::linkage::Ties;
-use crate::engine::system::{Contact, Node, Sides};
+use crate::engine::ties::Ties;
 use serde::{Deserialize, Serialize};
 
 /// Any of the one side may touch any of the other.

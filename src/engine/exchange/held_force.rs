@@ -16,7 +16,8 @@
 //! Between impacts a spring and a function of time look alike, unless the force [grows](super::growing_force) without end.
 
 use super::growing_force::GrowingForce;
-use crate::engine::state::{MAX_INPUT_DERIVATIVE, State};
+use crate::engine::inputs::MAX_INPUT_DERIVATIVE;
+use crate::engine::state::State;
 use nalgebra::Vector3;
 
 /// What is known of the force on one body.

@@ -1,6 +1,6 @@
 //! Rotations in space: unit quaternions over any scalar, and the free rotation of a rigid body.
 
-use super::scalar::{Scalar, length};
+use crate::engine::scalar::{Scalar, length};
 use nalgebra::{Matrix3, Vector3};
 use serde::{Deserialize, Serialize};
 

@@ -4,7 +4,7 @@
 //! decision looks at [`Scalar::value`] only, and carries one directional derivative along: the derivative
 //! on the active set that the step has found.
 
-use super::elementary;
+pub mod elementary;
 use nalgebra::{ClosedAddAssign, ClosedDivAssign, ClosedMulAssign, ClosedSubAssign, Vector3};
 use num_traits::{One, Zero};
 use std::fmt::Debug;

@@ -1,14 +1,21 @@
 //! The constant part of a simulation: what is connected to what, shapes, laws, settings.
 
+pub mod group;
+pub mod linkage;
+pub mod pattern;
+
+pub use group::{Group, Members, Pile, Thing};
+pub use linkage::Linkage;
+
 use super::coupling::{Coupling, CouplingMode};
 use super::geometry::stop::Stop;
 use super::geometry::{Details, Meeting, NodeShape, Solid, Surface, SurfaceShape, meeting};
 use super::law::bristle::Bristle;
 use super::law::continuous::Compliance;
 use super::law::facets::Polygon;
-use super::linkage::{Linkage, Ties};
-use super::pile::{Group, Near, Pile, Together};
-use super::solver::SolverSettings;
+use super::math::union_find::UnionFind;
+use super::settings::Settings;
+use super::ties::Ties;
 
 /// Most places of a contact in [`super::State::guesses`]: all features of two boxes have their own.
 pub(super) const MOST_PLACES: usize = 512;
@@ -53,62 +60,6 @@ pub struct Node {
     pub coupling: Option<usize>,
 }
 
-/// How a substep is integrated.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Scheme {
-    /// Moreau-Jean.
-    MoreauJean,
-    /// Implicit midpoint.
-    Midpoint {
-        /// Fixed-point sweeps per substep.
-        sweeps: u32,
-    },
-    /// Two-step formula.
-    Multistep {
-        /// Asymptotic spectral radius, from 0 to 1.
-        rho: f64,
-    },
-    /// Hilber, Hughes and Taylor's.
-    Hht {
-        /// Damping of what is stiff, from 0 to 1/3.
-        alpha: f64,
-    },
-}
-
-/// How contacts rebound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Impact {
-    /// Newton's law as far as it adds no energy.
-    Consistent,
-    /// Newton's law.
-    Newton,
-}
-
-/// How time is stepped.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// Time stepping scheme.
-    pub scheme: Scheme,
-    /// Moreau-Jean: weight of the end of the step: 1/2 trapezoidal, 1 implicit Euler.
-    pub theta: f64,
-    /// A contact is active when `gap + gamma h gap_velocity <= 0`.
-    pub gamma: f64,
-    /// Moreau-Jean: split steps at impacts.
-    pub time_of_impact: bool,
-    /// How contacts rebound.
-    pub impact: Impact,
-    /// Remove penetration at position level.
-    pub correction: bool,
-    /// Close the balance of energy after every interval; for schemes that take none on purpose.
-    pub energy_balance: bool,
-    /// A simulation may start with shapes inside one another.
-    pub allow_initial_penetration: bool,
-    /// Contact solver.
-    pub solver: SolverSettings,
-    /// Start the solver from the contact forces of the last interval instead of zero.
-    pub warm_start: bool,
-}
-
 /// The two sides of a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sides {
@@ -116,6 +67,17 @@ pub struct Sides {
     pub node: usize,
     /// Index of the surface.
     pub surface: usize,
+}
+
+/// A pair of a group that may touch within the substep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Near {
+    /// Index of the group among the contacts.
+    pub contact: usize,
+    /// The pair.
+    pub sides: Sides,
+    /// Number among all that are near.
+    pub number: usize,
 }
 
 /// What may touch in a contact.
@@ -190,14 +152,6 @@ pub enum FrictionLaw {
         /// Fixed-point iterations of the bounds.
         iterations: u32,
     },
-}
-
-impl Scheme {
-    /// Whether forces act at the end of a substep, with [`super::State::pasts`].
-    #[inline]
-    pub fn looks_back(&self) -> bool {
-        matches!(self, Scheme::Multistep { .. } | Scheme::Hht { .. })
-    }
 }
 
 impl Contact {
@@ -583,7 +537,7 @@ fn islands(
     ties: &Ties,
     pile: Option<&Pile>,
 ) -> Vec<Island> {
-    let mut together = Together::new(nodes);
+    let mut together = UnionFind::new(nodes);
     let pairs = || contacts.iter().filter(|contact| contact.group().is_none()).map(Contact::sides);
     let on_bodies = pairs().filter_map(|sides| surfaces[sides.surface].body.map(|body| (sides.node, body)));
     let piled = pile.into_iter().flat_map(|pile| pile.bodies(surfaces).map(|body| (pile.first(), body)));

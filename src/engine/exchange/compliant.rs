@@ -13,10 +13,10 @@
 //! by moving on into the next window on trial. What the link has exchanged and the master has not is owed, and part of
 //! it is added each time: the whole of it would make stiff links grow, none would lose momentum.
 
-use super::Link;
-use super::latency;
-use super::memory::{Memory, Window};
-use super::twist::{Mobility, Wrench};
+use crate::engine::coupling::Link;
+use crate::engine::coupling::latency;
+use crate::engine::coupling::memory::{Memory, Window};
+use crate::engine::math::twist::{Mobility, Wrench};
 use crate::engine::scalar::Scalar;
 use crate::engine::state::State;
 use crate::engine::system::System;
@@ -182,7 +182,7 @@ pub fn end<S: Scalar>(
             (tried.impulse + owed * S::from(CATCH_UP)) / h
         }
     };
-    if link.latency == super::Latency::Auto {
+    if link.latency == crate::engine::coupling::Latency::Auto {
         let (expected, velocity) = (&mirror.acceleration, &mirror.velocity);
         // The force of the link is smooth and does not hide it.
         force += latency::probe(memory, &Vector3::zeros(), expected, velocity, duration) * mass;

@@ -5,9 +5,9 @@
 //! impulses are `p_i = d_i r_i`, velocities `d_i u_i`. Cones are kept, and the residual no longer depends on units
 //! or masses.
 
-use super::{Carrier, Jacobian, Touch};
-use crate::engine::problem::block_matrix::Block;
-use crate::engine::problem::cone::ConeProblem;
+use super::block_matrix::Block;
+use super::cone::ConeProblem;
+use crate::engine::contact::{Carrier, Jacobian, Touch};
 use crate::engine::scalar::Scalar;
 use nalgebra::{Matrix3, Vector3};
 

@@ -4,26 +4,14 @@
 //! is struck may become as fast as what strikes it, so that all bodies that boxes connect get the way of the fastest
 //! among them, until boxes connect no more.
 
-use super::group::{Pile, Thing};
-use super::together::Together;
-use crate::engine::contact::{distance_now, gap_of_points, pose};
+use super::{distance_now, gap_of_points, pose};
 use crate::engine::geometry::box_tree::{Aabb, BoxTree};
 use crate::engine::geometry::{Meeting, NodeShape, Placed, Pose, Solid, Surface, SurfaceShape};
+use crate::engine::math::union_find::UnionFind;
 use crate::engine::scalar::{Scalar, largest, length};
 use crate::engine::state::State;
-use crate::engine::system::{Island, Sides, System};
+use crate::engine::system::{Island, Near, Pile, Sides, System, Thing};
 use nalgebra::Vector3;
-
-/// A pair of a group that may touch within the substep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Near {
-    /// Index of the group among the contacts.
-    pub contact: usize,
-    /// The pair.
-    pub sides: Sides,
-    /// Number among all that are near.
-    pub number: usize,
-}
 
 /// Boxes are wider by at least this part of a body's size: slow bodies do not need a second look.
 const MARGIN: f64 = 0.05;
@@ -62,7 +50,7 @@ impl Search {
         whole: &Island,
         state: &State<S>,
         (duration, offset): (f64, f64),
-        together: &mut Together,
+        together: &mut UnionFind,
     ) {
         self.rest(system);
         for &node in &whole.nodes {
@@ -103,7 +91,7 @@ impl Search {
     }
 
     /// Gives all bodies that are together the way of the fastest. Returns whether that is more than before.
-    fn widen(&mut self, whole: &Island, together: &mut Together) -> bool {
+    fn widen(&mut self, whole: &Island, together: &mut UnionFind) -> bool {
         self.fastest.clear();
         self.fastest.resize(self.ways.len(), 0.0);
         for &node in &whole.nodes {

@@ -1,41 +1,30 @@
-//! Bodies that may touch one another: pairs, and groups of any two of many.
-//!
-//! In every substep the broad phase ([`near`]) finds the pairs that may touch within it, and what they connect is an
-//! island of its own ([`together`]), which is stepped on its own. What a pair remembers from one interval to the next
-//! is kept in the state by its node, surface and point ([`memory`]).
+//! Islands that are split anew in every substep: the broad phase finds the pairs that may touch within it, and bodies that
+//! they connect are stepped together. What a pair remembers from one interval to the next is kept in the state by its
+//! node, surface and point ([`super::group_memory`]).
 
-mod group;
-mod memory;
-mod near;
-mod together;
-
-pub use group::{Group, Members, Pile, Thing};
-pub use memory::Memory;
-pub use near::{Near, gap_of_pair, nearest_pair};
-pub use together::Together;
-
-use super::scheme::IslandStep;
-use super::solver::Solvable;
-use super::state::{ContactMode, State};
-use super::step::Workspace;
-use super::system::{Island, System};
+use super::IslandStep;
+use super::workspace::Workspace;
+use crate::engine::contact::broad_phase::Search;
+use crate::engine::contact::islands::Split;
+use crate::engine::law::ContactMode;
+use crate::engine::solver::Solvable;
+use crate::engine::state::State;
+use crate::engine::system::{Island, System};
 use nalgebra::Vector3;
-use near::Search;
-use together::Split;
 
-/// Scratch memory of the pile.
+/// Scratch memory of the search.
 #[derive(Debug)]
-pub struct PileScratch {
+pub struct PartsScratch {
     search: Search,
     split: Split,
     /// The island at hand.
     island: Island,
 }
 
-impl PileScratch {
+impl PartsScratch {
     /// Nothing yet.
-    pub fn new() -> PileScratch {
-        PileScratch { search: Search::default(), split: Split::default(), island: Island::empty() }
+    pub fn new() -> PartsScratch {
+        PartsScratch { search: Search::default(), split: Split::default(), island: Island::empty() }
     }
 }
 
@@ -49,8 +38,8 @@ pub fn run<S: Solvable>(
     workspace: &mut Workspace<S>,
     (length, offset): (f64, f64),
 ) {
-    let mut scratch = workspace.pile.take().unwrap_or_else(|| Box::new(PileScratch::new()));
-    let PileScratch { search, split, island } = &mut *scratch;
+    let mut scratch = workspace.parts.take().unwrap_or_else(|| Box::new(PartsScratch::new()));
+    let PartsScratch { search, split, island } = &mut *scratch;
     search.find(system, whole, state, (length, offset), &mut split.together);
     let pile = system.pile.as_ref().filter(|_| whole.is_pile);
     if pile.is_some() {
@@ -65,7 +54,7 @@ pub fn run<S: Solvable>(
     if let Some(pile) = pile {
         workspace.memory.end(system, pile, state, &search.near);
     }
-    workspace.pile = Some(scratch);
+    workspace.parts = Some(scratch);
 }
 
 /// Opens the contacts of an island that are not near.

@@ -1,47 +1,12 @@
-//! Which bodies are together, and the islands that they make.
+//! The islands of a substep: bodies that pairs which are near hold together.
 
-use super::near::Near;
-use crate::engine::system::{Island, System};
-
-/// Sets of nodes, merged two by two.
-#[derive(Clone, Debug, Default)]
-pub struct Together {
-    /// A smaller node of the same set, or the node itself where it is the smallest.
-    leaders: Vec<usize>,
-}
-
-impl Together {
-    /// Every node on its own.
-    pub fn new(nodes: usize) -> Together {
-        Together { leaders: (0..nodes).collect() }
-    }
-
-    /// Takes all sets apart.
-    pub fn reset(&mut self, nodes: usize) {
-        self.leaders.clear();
-        self.leaders.extend(0..nodes);
-    }
-
-    /// The smallest node that a node is together with.
-    pub fn leader(&mut self, mut node: usize) -> usize {
-        while self.leaders[node] != node {
-            self.leaders[node] = self.leaders[self.leaders[node]];
-            node = self.leaders[node];
-        }
-        node
-    }
-
-    /// Merges the sets of two nodes.
-    pub fn join(&mut self, one: usize, other: usize) {
-        let (one, other) = (self.leader(one), self.leader(other));
-        self.leaders[one.max(other)] = one.min(other);
-    }
-}
+use crate::engine::math::union_find::UnionFind;
+use crate::engine::system::{Island, Near, System};
 
 /// The islands of a substep.
 #[derive(Clone, Debug, Default)]
 pub struct Split {
-    pub together: Together,
+    pub together: UnionFind,
     /// Island, by node.
     homes: Vec<usize>,
     nodes: Sorted,
@@ -145,16 +110,6 @@ impl Split {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_joined_has_the_smallest_as_leader() {
-        let mut together = Together::new(6);
-        for (one, other) in [(4, 5), (3, 4), (0, 2)] {
-            together.join(one, other);
-        }
-        let leaders: Vec<usize> = (0..6).map(|node| together.leader(node)).collect();
-        assert_eq!(leaders, [0, 1, 0, 3, 3, 3]);
-    }
 
     #[test]
     fn things_stay_in_order_within_their_home() {

@@ -1,6 +1,6 @@
 //! Linear and angular parts that go together.
 
-use crate::engine::rotation::{Orientation, angular_momentum, spin};
+use crate::engine::math::rotation::{Orientation, angular_momentum, spin};
 use crate::engine::scalar::Scalar;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};

@@ -2,17 +2,15 @@
 //! contact has done becomes the force for the master.
 
 use super::compliant::Mirror;
-use super::kinetic::{self, Start};
-use super::latency::{self, LatencyMemory};
-use super::state::Motion;
-use super::twist::{Mobility, Twist, Wrench};
-use super::{CouplingMode, Latency, compliant, iterative};
-use crate::engine::geometry::NodeShape;
-use crate::engine::rotation::{FreeRotation, Orientation};
+use super::{compliant, iterative};
+use crate::engine::coupling::kinetic::{self, Start};
+use crate::engine::coupling::latency::{self, LatencyMemory};
+use crate::engine::coupling::{CouplingMode, Latency, Motion};
+use crate::engine::law::ContactMode;
+use crate::engine::math::rotation::{FreeRotation, Orientation};
+use crate::engine::math::twist::{Mobility, Twist, Wrench};
 use crate::engine::scalar::Scalar;
-use crate::engine::state::{ContactMode, State};
-use crate::engine::step::Steppable;
-use crate::engine::step::{Workspace, advance};
+use crate::engine::state::State;
 use crate::engine::system::{Island, System};
 use nalgebra::Vector3;
 
@@ -295,7 +293,7 @@ pub fn end<S: Scalar>(system: &System, state: &mut State<S>, scratch: &[Scratch<
 }
 
 /// Impulse of the contacts of a body over the window.
-fn impulse<S: Scalar>(system: &System, state: &State<S>, node: usize) -> Wrench<S> {
+pub fn impulse<S: Scalar>(system: &System, state: &State<S>, node: usize) -> Wrench<S> {
     let turning = system.nodes[node].rotation.map(|rotation| state.rotations[rotation].contact_impulse);
     Wrench { force: state.nodes[node].contact_impulse, torque: turning.unwrap_or_else(Vector3::zeros) }
 }
@@ -336,43 +334,6 @@ fn effect<S: Scalar>(
     motion(system, state, node).from(&free)
 }
 
-/// Forces for the master to hold over its first step, of the given length.
-pub fn couple_initially<S: Steppable>(system: &System, state: &mut State<S>, step: f64) {
-    if system.couplings.is_empty() {
-        return;
-    }
-    guess_acceleration(system, state);
-    let mut trial = state.clone();
-    for coupling in &mut trial.couplings {
-        coupling.memory.latency.windows = 0;
-    }
-    // What cannot be stepped is told by the first step.
-    if advance(system, &mut trial, &mut Workspace::new(system), step).is_err() {
-        return;
-    }
-    let entries = state.couplings.iter_mut().zip(&system.couplings);
-    for ((coupling, entry), tried) in entries.zip(&trial.couplings) {
-        coupling.output = tried.output;
-        if matches!(entry.mode, CouplingMode::Kinetic(_)) && !tried.memory.latency.known {
-            // What holds the body acts in any case; a displacement might come twice.
-            let Wrench { force, torque } = impulse(system, &trial, entry.node);
-            let h = S::from(step);
-            coupling.output = Wrench { force: force / h, torque: torque / h };
-        }
-        coupling.memory.take_first(coupling.output, &tried.memory);
-    }
-}
-
-/// Acceleration with which the observers of a coupled body start.
-fn guess_acceleration<S: Scalar>(system: &System, state: &mut State<S>) {
-    for (coupling, entry) in state.couplings.iter_mut().zip(&system.couplings) {
-        // What carries a surface mostly rests on something.
-        let falls = !matches!(system.nodes[entry.node].shape, NodeShape::Surface);
-        let linear = if falls { state.parameters.gravity } else { Vector3::zeros() };
-        coupling.memory.guess(Twist { linear, angular: Vector3::zeros() });
-    }
-}
-
 /// Tells for all bodies when their master applies forces, whatever the model says: after so many communication steps.
 /// The state has to be one from before the first step.
 pub fn set_latency<S: Scalar>(system: &mut System, state: &mut State<S>, windows: u8) {
@@ -384,15 +345,5 @@ pub fn set_latency<S: Scalar>(system: &mut System, state: &mut State<S>, windows
         }
         coupling.memory.latency = LatencyMemory::new(Some(windows));
         coupling.diagnosis.latency = Some(windows);
-    }
-}
-
-impl Latency {
-    /// As far as it is given.
-    pub fn given(self) -> Option<u8> {
-        match self {
-            Latency::Auto => None,
-            Latency::Known(windows) => Some(windows),
-        }
     }
 }

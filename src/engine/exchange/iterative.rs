@@ -13,10 +13,10 @@
 //! smaller one is taken in the step itself, where errors would grow from twice the mass of the body on; a larger one there
 //! would be at odds with a Jacobian that the master has.
 
-use super::state::{CouplingState, Motion};
-use super::twist::{Twist, Wrench};
 use super::window::{motion, place};
-use crate::engine::rotation::FreeRotation;
+use crate::engine::coupling::{CouplingState, Motion};
+use crate::engine::math::rotation::FreeRotation;
+use crate::engine::math::twist::{Twist, Wrench};
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::state::State;
 use crate::engine::system::System;

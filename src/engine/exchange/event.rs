@@ -8,9 +8,9 @@
 //! The map from impulses to the next ones is affine as long as contacts keep their modes, so that [`Agreement`] extrapolates
 //! from the rounds before it [Anderson 1965].
 
-use super::twist::{Mobility, Wrench};
 use super::window::{place, response, set_latency};
-use super::{CouplingMode, Motion, kinetic};
+use crate::engine::coupling::{CouplingMode, Motion, kinetic};
+use crate::engine::math::twist::{Mobility, Wrench};
 use crate::engine::state::State;
 use crate::engine::system::System;
 use nalgebra::Vector3;

@@ -5,9 +5,12 @@
 //! computed: it would do what the last one did. Nothing else is assumed, so that results are the same to the last bit
 //! with or without the list, and it need not be saved with the state.
 
-use super::scalar::Scalar;
-use super::state::{ContactMode, ContactRecord, Input, State, StepRecord};
-use super::system::{Island, Scheme, System};
+use crate::engine::inputs::Input;
+use crate::engine::law::ContactMode;
+use crate::engine::scalar::Scalar;
+use crate::engine::settings::Scheme;
+use crate::engine::state::{ContactRecord, State, StepRecord};
+use crate::engine::system::{Island, System};
 use nalgebra::{SVector, Vector3};
 
 /// The last substep of an island that began at rest.

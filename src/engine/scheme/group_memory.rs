@@ -1,11 +1,10 @@
 //! What pairs of groups remember, found by pair: lists over [`State::points`] that are made anew in every substep.
 
-use super::group::Pile;
-use super::near::Near;
+use super::acceptance::record_mode;
+use crate::engine::law::ContactMode;
 use crate::engine::scalar::Scalar;
-use crate::engine::scheme::acceptance::record_mode;
-use crate::engine::state::{ContactMode, GroupPoint, State};
-use crate::engine::system::System;
+use crate::engine::state::{GroupPoint, State};
+use crate::engine::system::{Near, Pile, System};
 use nalgebra::Vector3;
 
 /// No entry.
@@ -13,7 +12,7 @@ const END: u32 = u32::MAX;
 
 /// Where the points of pairs are in the state.
 #[derive(Clone, Debug)]
-pub struct Memory<S: Scalar> {
+pub struct GroupMemory<S: Scalar> {
     /// First point, by pair that is near.
     heads: Vec<u32>,
     /// The next one of the same pair, by point.
@@ -25,10 +24,10 @@ pub struct Memory<S: Scalar> {
     guesses: Vec<Vector3<f64>>,
 }
 
-impl<S: Scalar> Memory<S> {
+impl<S: Scalar> GroupMemory<S> {
     /// Nothing yet.
-    pub fn new() -> Memory<S> {
-        Memory { heads: Vec::new(), next: Vec::new(), old: 0, points: Vec::new(), guesses: Vec::new() }
+    pub fn new() -> GroupMemory<S> {
+        GroupMemory { heads: Vec::new(), next: Vec::new(), old: 0, points: Vec::new(), guesses: Vec::new() }
     }
 
     /// Lists the points of the pairs that are near. Both are in the order of group, node and surface.

@@ -1,8 +1,8 @@
 //! Motors: the free coordinate of a revolute or prismatic joint, or its rate, as a function of time.
 
-use crate::engine::elementary::{cos, sin, sincos};
+use crate::engine::inputs::{Input, MAX_INPUT_DERIVATIVE};
 use crate::engine::scalar::Scalar;
-use crate::engine::state::{Input, MAX_INPUT_DERIVATIVE};
+use crate::engine::scalar::elementary::{cos, sin, sincos};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::{PI, TAU};
 
