@@ -13,13 +13,11 @@ use super::state::State;
 use super::step::{Steppable, advance};
 use super::system::{Response, System};
 use crate::engine::ties::JointEnd;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Depth below which a start inside a surface counts as rounding.
 pub const START_PENETRATION_TOLERANCE: f64 = 1e-9;
-
-/// Opening of a joint below which it counts as rounding, in m or rad.
-const START_JOINT_TOLERANCE: f64 = 1e-9;
 
 /// Difference of an orientation's length from 1 that is taken for rounding.
 pub const ORIENTATION_TOLERANCE: f64 = 1e-3;
@@ -91,7 +89,7 @@ pub fn check_start(system: &System, state: &mut State<f64>) -> Result<(), StartF
     take_given_motion(system, state);
     let farthest = (0..system.ties.joints.len())
         .map(|joint| (joint, start_joint(system, state, joint)))
-        .filter(|(_, error)| *error > START_JOINT_TOLERANCE)
+        .filter(|(_, error)| *error > TOLERANCES.negligible)
         .max_by(|(_, a), (_, b)| a.total_cmp(b));
     if let Some((joint, error)) = farthest {
         return Err(StartFault::Joint { joint, error });

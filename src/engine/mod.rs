@@ -25,6 +25,7 @@ mod state;
 mod step;
 mod system;
 mod ties;
+mod tolerances;
 
 pub use contact::{Touch, deepest, gap, nearest_pair, pose};
 pub use coupling::{Coupling, CouplingMode, CouplingState, Diagnosis, Kinetic, Latency, Link, Motion};

@@ -7,15 +7,12 @@ use super::scheme::{IslandStep, parts};
 use super::solver::Solvable;
 use super::state::{ContactRecord, State, StepRecord};
 use super::system::{Island, System};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 use thiserror::Error;
 
 /// Most substeps that one communication step may be cut into.
 pub const MAX_SUBSTEPS: f64 = 1e7;
-
-/// A communication step may be longer than a whole number of internal steps by this part of one, so that
-/// round-off in the master's step does not add a substep.
-const SUBSTEP_SLACK: f64 = 1e-6;
 
 /// How good a finished step is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,7 +196,7 @@ pub(super) fn advance_by_substep<S: Solvable>(
 
 /// Number and length of the substeps of a communication step.
 pub(super) fn cut(duration: f64, step: f64) -> Result<(u32, f64), StepError> {
-    let needed = (duration / step - SUBSTEP_SLACK).ceil().max(1.0);
+    let needed = (duration / step - TOLERANCES.small).ceil().max(1.0);
     if needed > MAX_SUBSTEPS {
         return Err(StepError::TooManySubsteps { duration, step, needed });
     }

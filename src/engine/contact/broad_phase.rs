@@ -11,14 +11,13 @@ use crate::engine::math::union_find::UnionFind;
 use crate::engine::scalar::{Scalar, largest, length};
 use crate::engine::state::State;
 use crate::engine::system::{Island, Near, Pile, Sides, System, Thing};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Boxes are wider by at least this part of a body's size: slow bodies do not need a second look.
 const MARGIN: f64 = 0.05;
 /// Looks with the way of the fastest; each can only connect more.
 const MOST_LOOKS: usize = 8;
-/// Where the search for the nearest pair of points begins, as a part of how far they are from the origin.
-const NEAREST: f64 = 1e-6;
 /// Where it ends, over where it began: everything is within.
 const FARTHEST: f64 = 1e18;
 
@@ -303,7 +302,7 @@ pub fn nearest_pair<S: Scalar>(system: &System, state: &State<S>, contact: usize
         }
         let least = pile.nodes.iter().map(|&node| system.nodes[node].shape.extent(&system.details.points));
         let positions = pile.nodes.iter().map(|&node| largest(&state.nodes[node].position));
-        let apart = NEAREST * positions.fold(f64::MIN_POSITIVE, f64::max);
+        let apart = TOLERANCES.small * positions.fold(f64::MIN_POSITIVE, f64::max);
         let first = least.fold(f64::INFINITY, f64::min).max(apart);
         reach = match nearest {
             Some((_, gap)) => gap.value(),

@@ -1,9 +1,10 @@
 //! Ball against box: with the centre `c` in the frame of the box, and `d = c - clamp(c, -h, h)`, `gap = |d| - R` where
 //! the centre is outside, else `max(|c_i| - h_i) - R`. One feature: the gap is smooth over faces, edges and corners.
 
-use super::solids::{Ball, CLOSE, Cuboid, ball_near};
+use super::solids::{Ball, Cuboid, ball_near};
 use super::{Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Signed distance of ball and box.
@@ -24,7 +25,7 @@ pub(super) fn distance<S: Scalar>(cuboid: &Cuboid, point: &Vector3<S>) -> (S, Ve
         if value.abs() <= half[axis] { S::zero() } else { point[axis] - S::from(half[axis].copysign(value)) }
     });
     let length = length(&outside);
-    if length.value() > CLOSE * half.max() {
+    if length.value() > TOLERANCES.rounding * half.max() {
         return (length, outside / length);
     }
     let above = |axis: usize| point[axis].value().abs() - half[axis];

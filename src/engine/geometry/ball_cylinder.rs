@@ -3,9 +3,10 @@
 //! `gap = sqrt(b^2 + o^2) - R1`.
 
 use super::disc_plane::any_across;
-use super::solids::{Ball, CLOSE, Cylinder, ball_near, direction};
+use super::solids::{Ball, Cylinder, ball_near, direction};
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Signed distance of ball and cylinder.
@@ -31,7 +32,7 @@ fn distance<S: Scalar>(cylinder: &Cylinder, point: &Vector3<S>) -> (S, Vector3<S
     let (beyond, outside) = (height - S::from(half), radial - S::from(cylinder.radius));
     if beyond.value() > 0.0 && outside.value() > 0.0 {
         let distance = (beyond * beyond + outside * outside).sqrt();
-        if distance.value() > CLOSE * size {
+        if distance.value() > TOLERANCES.rounding * size {
             return (distance, (axis * beyond + across * outside) / distance);
         }
     }

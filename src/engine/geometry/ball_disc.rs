@@ -2,9 +2,10 @@
 //! `gap = sqrt(x^2 + max(p - R2, 0)^2) - R1`. The disc has two sides and no thickness.
 
 use super::disc_plane::any_across;
-use super::solids::{Ball, CLOSE, Disc, ball_near, direction};
+use super::solids::{Ball, Disc, ball_near, direction};
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Signed distance of ball and disc.
@@ -28,7 +29,7 @@ fn distance<S: Scalar>(disc: &Disc, point: &Vector3<S>) -> (S, Vector3<S>) {
     let outside = radial - S::from(disc.radius);
     if outside.value() > 0.0 {
         let distance = (height * height + outside * outside).sqrt();
-        if distance.value() > CLOSE * disc.radius {
+        if distance.value() > TOLERANCES.rounding * disc.radius {
             return (distance, (axis * height + across * outside) / distance);
         }
     }

@@ -11,32 +11,24 @@
 //! - corner and edge, corner and corner: the distance, negative where they point against their outward sides.
 //!
 //! Of two faces on each other, the corners of their common area touch: corners of one inside the other, and crossings
-//! of edges. An overlap of less than [`SLIVER`] does not make corners of its own, so that equal boxes on each other
+//! of edges. An overlap of less than `TOLERANCES.sliver` does not make corners of its own, so that equal boxes on each other
 //! touch with four corners whatever the round-off.
 
 use super::box_overlap::Overlap;
 use super::box_parts::{CORNERS, corner, corner_at, corner_outward, edge, edge_at, face, face_at};
 use super::part_pairs::{BOX, Parts, feature_count};
-use super::solids::{CLOSE, Cuboid, Feature, oriented, values};
+use super::solids::{Cuboid, Feature, oriented, values};
 use super::{Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
-
-/// Length, over the smallest half edge of the boxes, below which a difference does not make another feature.
-pub const SLIVER: f64 = 1e-4;
-/// Sine of the angle below which edges count as parallel.
-const PARALLEL: f64 = 1e-8;
-/// Cosine of the angle between normals below which a feature does not belong to the contact of two faces.
-const ALIGNED: f64 = 0.9;
-/// Advantage of the first box's face over the second's, as cosines, in the choice of the face to project on.
-const PREFERENCE: f64 = 1e-6;
 
 /// Number of features.
 pub const FEATURES: usize = feature_count(&BOX, &BOX);
 
 /// Reports where the boxes are nearer than `reach`: the corners of the common area of two faces, or the nearest parts.
 ///
-/// The smallest gap reported is at most `SLIVER` times the smallest half edge larger than [`gap`].
+/// The smallest gap reported is at most `TOLERANCES.sliver` times the smallest half edge larger than [`gap`].
 pub fn features<S: Scalar>(
     first: &Cuboid,
     first_pose: &Pose<S>,
@@ -46,7 +38,7 @@ pub fn features<S: Scalar>(
     found: &mut impl FnMut(Feature, Proximity<S>),
 ) {
     let boxes = Boxes::new(first, &values(first_pose), second, &values(second_pose));
-    let sliver = SLIVER * first.half.min().min(second.half.min());
+    let sliver = TOLERANCES.sliver * first.half.min().min(second.half.min());
     let face = boxes.by_face();
     if face.distance >= reach {
         return;
@@ -65,7 +57,7 @@ pub fn features<S: Scalar>(
     boxes.faces(&direction, sliver, &mut |parts, normal| {
         let feature = parts.feature(&BOX, &BOX);
         let near = at(feature, first, first_pose, second, second_pose);
-        if near.gap.value() < reach && near.normal.map(S::value).dot(normal) > ALIGNED {
+        if near.gap.value() < reach && near.normal.map(S::value).dot(normal) > TOLERANCES.aligned {
             deepest = deepest.min(near.gap.value());
             found(feature, near);
         }
@@ -111,7 +103,7 @@ pub fn at<S: Scalar>(
             let outward = other(&edge2.outward) - one(&edge1.outward);
             let product = along1.cross(&along2);
             let sine = length(&product);
-            if sine.value() < PARALLEL {
+            if sine.value() < TOLERANCES.half_of_digits {
                 let (gap, normal) = oriented(&Vector3::zeros(), 1.0, &outward);
                 return Proximity { gap: gap + normal.dot(&between), normal, arm: center };
             }
@@ -278,7 +270,7 @@ impl Boxes {
             let (i, j) = (pair / 3, pair % 3);
             let product = first[i].cross(&second[j]);
             let sine = product.norm();
-            (sine > PARALLEL).then(|| self.separation(&(product / sine), Origin::Both(i, j)))
+            (sine > TOLERANCES.half_of_digits).then(|| self.separation(&(product / sine), Origin::Both(i, j)))
         });
         Separations { face, edges }
     }
@@ -298,7 +290,7 @@ impl Boxes {
     fn nearest(&self, separations: &Separations) -> Parts {
         let best = separations.largest(0.0);
         let size = self.first.half.max() + self.second.half.max();
-        if best.distance <= CLOSE * size { self.parts(&best) } else { self.apart(separations) }
+        if best.distance <= TOLERANCES.rounding * size { self.parts(&best) } else { self.apart(separations) }
     }
 
     /// The nearest parts of boxes that do not overlap.
@@ -344,7 +336,7 @@ impl Boxes {
     fn faces(&self, direction: &Vector3<f64>, sliver: f64, found: &mut impl FnMut(Parts, &Vector3<f64>)) {
         let (face1, cosine1) = self.first.face(&-direction);
         let (face2, cosine2) = self.second.face(direction);
-        if cosine1 >= cosine2 - PREFERENCE {
+        if cosine1 >= cosine2 - TOLERANCES.small {
             let normal = -self.first.to_world(&face(face1).normal());
             let overlap = Overlap::new(&self.first, face1, &self.second, face2, &-self.between);
             overlap.corners(sliver, &mut |parts| found(parts, &normal));

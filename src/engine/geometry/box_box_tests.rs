@@ -16,7 +16,7 @@ fn features_have_numbers_of_their_own() {
     }
 }
 
-tests_of_every_pair!(1.2 * SLIVER);
+tests_of_every_pair!(1.2 * TOLERANCES.sliver);
 
 /// The depth is the distance of the origin from the hull of all differences of corners: the planes through any
 /// three of them that have the others on one side are tried.
@@ -103,7 +103,7 @@ fn faces_touch_at_the_corners_of_their_common_area() {
         });
         let area = common_area(&turned, &other.xy());
         let touching = poses::found(&pair, &first, &second, 0.01);
-        let sliver = SLIVER * half.min().min(other.min());
+        let sliver = TOLERANCES.sliver * half.min().min(other.min());
         for place in &area {
             let point = |near: &Proximity<f64>| (first.position + near.arm).xy();
             let off = touching.iter().map(|(_, near)| (point(near) - place).norm());
@@ -135,7 +135,7 @@ fn features_of_faces_on_each_other_are_consistent() {
             position: frame.position + frame.orientation.to_world(&pose.position),
             orientation: frame.orientation.after(&pose.orientation),
         });
-        poses::consistency_at(&pair, &first, &second, 1.2 * SLIVER, &mut numbers);
+        poses::consistency_at(&pair, &first, &second, 1.2 * TOLERANCES.sliver, &mut numbers);
     }
 }
 

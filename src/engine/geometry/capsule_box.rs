@@ -10,9 +10,10 @@
 
 use super::ball_box::distance;
 use super::box_parts::{CORNERS, EDGES, FACES, corner, corner_outward, edge, edge_at, face, face_at};
-use super::solids::{CLOSE, Capsule, Cuboid, Feature, along_segment, oriented, seen_from, values};
+use super::solids::{Capsule, Cuboid, Feature, along_segment, oriented, seen_from, values};
 use super::{Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Number of features.
@@ -21,18 +22,13 @@ pub const FEATURES: usize = END_FACE as usize + 2 * FACES;
 const EDGE: Feature = 2;
 const CORNER: Feature = EDGE + EDGES as Feature;
 const END_FACE: Feature = CORNER + CORNERS as Feature;
-/// Sine of the angle below which segment and edge count as parallel.
-const PARALLEL: f64 = 1e-8;
-/// Length, over the smallest half edge of the box or the half axis, below which a difference does not make another
-/// feature.
-pub const SLIVER: f64 = 1e-4;
 /// Cosine of the angle between the normal and the middle of an edge below which the edge does not touch: its faces
 /// reach to 45 degrees on both sides, and 15 degrees are added.
 const OVER_EDGE: f64 = 0.5;
 
 /// Reports where capsule and box are nearer than `reach`.
 ///
-/// The smallest gap reported is at most `SLIVER` times the smallest half edge larger than [`gap`].
+/// The smallest gap reported is at most `TOLERANCES.sliver` times the smallest half edge larger than [`gap`].
 pub fn features<S: Scalar>(
     first: &Capsule,
     first_pose: &Pose<S>,
@@ -59,7 +55,7 @@ pub fn features<S: Scalar>(
             }
         }
     }
-    if deepest > near.gap.value() + SLIVER * second.half.min() {
+    if deepest > near.gap.value() + TOLERANCES.sliver * second.half.min() {
         found(nearest, near);
     }
 }
@@ -91,7 +87,7 @@ pub fn at<S: Scalar>(
             let between = between - to_world(&edge.center);
             let outward = to_world(&edge.outward);
             let product = half_axis.cross(&along);
-            if length(&product).value() <= PARALLEL * first.half_axis.norm() {
+            if length(&product).value() <= TOLERANCES.half_of_digits * first.half_axis.norm() {
                 (outward.dot(&between), outward, Vector3::zeros())
             } else {
                 let (_, normal) = oriented(&product, 0.0, &outward);
@@ -160,7 +156,7 @@ impl Segment<'_> {
     fn across(&self, axis: usize) -> Option<Vector3<f64>> {
         let product = self.half_axis.cross(&Vector3::ith(axis, 1.0));
         let sine = product.norm();
-        (sine > PARALLEL * self.half_axis.norm())
+        (sine > TOLERANCES.half_of_digits * self.half_axis.norm())
             .then(|| product / if product.dot(&self.center) < 0.0 { -sine } else { sine })
     }
 
@@ -200,13 +196,13 @@ impl Segment<'_> {
                 best = (separation, EDGE + index as Feature);
             }
         }
-        let is_apart = best.0 > CLOSE * self.size();
+        let is_apart = best.0 > TOLERANCES.rounding * self.size();
         (if is_apart { self.apart() } else { best.1 }, is_apart)
     }
 
     fn apart(&self) -> Feature {
         let half = &self.cuboid.half;
-        let close = CLOSE * (self.size() + self.center.norm());
+        let close = TOLERANCES.rounding * (self.size() + self.center.norm());
         let mut best = (f64::INFINITY, 0);
         let mut compare = |distance: f64, feature: Feature| {
             if distance < best.0 - close {
@@ -241,10 +237,10 @@ impl Segment<'_> {
         let Some(normal) = self.across(edge.axis) else { return false };
         let normal = if normal.dot(&edge.outward) < 0.0 { -normal } else { normal };
         let (factor, place) = self.nearest_points(index, &normal);
-        let sliver = SLIVER * self.cuboid.half.min();
+        let sliver = TOLERANCES.sliver * self.cuboid.half.min();
         normal.dot(&edge.outward) > OVER_EDGE
             && normal.dot(&(self.center - edge.center)) > 0.0
-            && factor.abs() < 1.0 - SLIVER
+            && factor.abs() < 1.0 - TOLERANCES.sliver
             && place.abs() < self.cuboid.half[edge.axis] + sliver
     }
 }
@@ -258,7 +254,7 @@ mod tests {
 
     shape_pair!(Capsule, Cuboid, nearest);
 
-    tests_of_every_pair!(1.2 * SLIVER);
+    tests_of_every_pair!(1.2 * TOLERANCES.sliver);
 
     #[test]
     fn a_capsule_on_a_face_touches_with_two_points() {

@@ -6,9 +6,10 @@
 //! ends that are beside the other, else they touch at one point.
 
 use super::disc_plane::any_across;
-use super::solids::{CLOSE, Capsule, Feature, along_segment, direction, values};
+use super::solids::{Capsule, Feature, along_segment, direction, values};
 use super::{Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Number of features.
@@ -18,10 +19,6 @@ const CROSSING: Feature = 0;
 const ENDS: std::ops::RangeInclusive<Feature> = 1..=4;
 /// Sine of the angle between axes below which more than one point may touch.
 const NEARLY_PARALLEL: f64 = 0.1;
-/// Sine of the angle below which axes do not cross.
-const PARALLEL: f64 = 1e-8;
-/// Length, over that of a half axis, by which an end may be beyond the other's and is still beside it.
-const SLIVER: f64 = 1e-4;
 /// Difference of gaps, over the radii, that does not make another feature.
 const SHALLOW: f64 = 1e-6;
 
@@ -72,7 +69,12 @@ pub fn at<S: Scalar>(
     let product = half1.cross(&half2);
     let across = || {
         let parallel = || any_across(&direction(&half1, 0.0, Vector3::zeros).1);
-        direction(&product, PARALLEL * first.half_axis.norm() * second.half_axis.norm(), parallel).1
+        direction(
+            &product,
+            TOLERANCES.half_of_digits * first.half_axis.norm() * second.half_axis.norm(),
+            parallel,
+        )
+        .1
     };
     // From the centre of each to its point.
     let (point1, point2) = match feature {
@@ -162,9 +164,9 @@ impl Axes {
         let along = if square > 0.0 { end.dot(&half) / square } else { 0.0 };
         let is_doubled = feature > 2 && {
             let own = if along < 0.0 { 1 } else { 2 };
-            (along.abs() - 1.0).abs() <= 2.0 * SLIVER && self.is_beside(own)
+            (along.abs() - 1.0).abs() <= 2.0 * TOLERANCES.sliver && self.is_beside(own)
         };
-        along.abs() <= 1.0 + SLIVER && !is_doubled
+        along.abs() <= 1.0 + TOLERANCES.sliver && !is_doubled
     }
 
     fn nearest(&self) -> Feature {
@@ -172,14 +174,14 @@ impl Axes {
             let (end, half) = self.end(*feature);
             length(&(end - half * along_segment(&half, &end)))
         };
-        let close = CLOSE * (self.half1.norm() + self.half2.norm() + self.between.norm());
+        let close = TOLERANCES.rounding * (self.half1.norm() + self.half2.norm() + self.between.norm());
         let nearest_end = ENDS
             .map(|feature| (distance(&feature), feature))
             // Ends that face each other are as far from one another as the other way round.
             .reduce(|best, next| if next.0 < best.0 - close { next } else { best })
             .expect("segments have ends");
         let product = self.half1.cross(&self.half2);
-        if self.sine() <= PARALLEL {
+        if self.sine() <= TOLERANCES.half_of_digits {
             return nearest_end.1;
         }
         let place = |half: &Vector3<f64>| -self.between.cross(half).dot(&product) / product.norm_squared();

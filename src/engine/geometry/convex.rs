@@ -6,29 +6,21 @@
 //! face each other.
 //!
 //! Of two faces on each other, the corners of their common area touch: corners of one inside the other, and crossings
-//! of edges. An overlap of less than [`SLIVER`] does not make corners of its own.
+//! of edges. An overlap of less than `TOLERANCES.sliver` does not make corners of its own.
 
 use super::face_overlap::Polygon;
-use super::faceted::{self, Faceted, PARALLEL};
+use super::faceted::{self, Faceted};
 use super::part_pairs::Parts;
-use super::solids::{CLOSE, Feature, values};
+use super::solids::{Feature, values};
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::{Matrix3, Vector3};
-
-/// Length, over half of how thin the solids are, below which a difference does not make another feature.
-pub const SLIVER: f64 = 1e-4;
-/// Cosine of the angle between normals below which a feature does not belong to the contact of two faces.
-const ALIGNED: f64 = 0.9;
-/// Advantage of the first solid's face over the second's, as cosines, in the choice of the face to project on.
-const PREFERENCE: f64 = 1e-6;
-/// By how much a direction may miss the normals of an edge.
-const ROUNDING: f64 = 1e-9;
 
 /// Reports where the solids are nearer than `reach`: the corners of the common area of two faces, or the nearest parts.
 /// The second has no margin.
 ///
-/// The smallest gap reported is at most `SLIVER` times the smaller thickness larger than [`gap`].
+/// The smallest gap reported is at most `TOLERANCES.sliver` times the smaller thickness larger than [`gap`].
 pub fn features<S: Scalar>(
     first: &Faceted,
     first_pose: &Pose<S>,
@@ -56,7 +48,7 @@ pub fn features<S: Scalar>(
         two.faces(&direction, sliver, &mut |parts, normal| {
             let near = faceted::at(parts, first, first_pose, second, second_pose);
             let normal = second_pose.orientation.map(S::value).to_world(normal);
-            if near.gap.value() < reach && near.normal.map(S::value).dot(&normal) > ALIGNED {
+            if near.gap.value() < reach && near.normal.map(S::value).dot(&normal) > TOLERANCES.aligned {
                 deepest = deepest.min(near.gap.value());
                 found(parts.feature(&counts, &other_counts), near);
             }
@@ -157,7 +149,7 @@ impl<'a> Two<'a> {
     }
 
     fn sliver(&self) -> f64 {
-        SLIVER * self.first.thickness().min(self.second.thickness())
+        TOLERANCES.sliver * self.first.thickness().min(self.second.thickness())
     }
 
     /// A corner of the first solid.
@@ -209,13 +201,13 @@ impl<'a> Two<'a> {
                 let next = self.second.edge(other);
                 let product = along.cross(&next.along);
                 let sine = product.norm();
-                if sine < PARALLEL {
+                if sine < TOLERANCES.half_of_digits {
                     continue;
                 }
                 let normal = product / if product.dot(&next.outward) < 0.0 { -sine } else { sine };
-                let meets = next.faces(&normal, ROUNDING)
-                    && blocked.iter().all(|way| -normal.dot(way) <= ROUNDING)
-                    && -normal.dot(&outward) >= -ROUNDING;
+                let meets = next.faces(&normal, TOLERANCES.negligible)
+                    && blocked.iter().all(|way| -normal.dot(way) <= TOLERANCES.negligible)
+                    && -normal.dot(&outward) >= -TOLERANCES.negligible;
                 let distance = normal.dot(&(begin - next.start));
                 if meets && distance > best.distance {
                     best = Separation { distance, normal, parts: Parts::EdgeEdge(index, other) };
@@ -230,7 +222,11 @@ impl<'a> Two<'a> {
 
     fn nearest(&self, separations: &Separations) -> Parts {
         let best = separations.preferred(0.0);
-        if best.distance <= CLOSE * self.size { best.parts } else { self.apart().unwrap_or(best.parts) }
+        if best.distance <= TOLERANCES.rounding * self.size {
+            best.parts
+        } else {
+            self.apart().unwrap_or(best.parts)
+        }
     }
 
     /// The nearest parts of solids that do not overlap.
@@ -283,7 +279,7 @@ impl<'a> Two<'a> {
         let cosine = |face: usize| (self.turn * self.first.face(face).normal).dot(direction);
         let (first_face, first_cosine) = least((0..counts.faces).map(cosine));
         let first = Polygon { two: self, is_first: true, face: first_face };
-        if -first_cosine >= -second_cosine - PREFERENCE {
+        if -first_cosine >= -second_cosine - TOLERANCES.small {
             let normal = -(self.turn * self.first.face(first_face).normal);
             first.overlap(&second, &normal, sliver, &mut |parts| found(parts, &normal));
         } else {
@@ -314,7 +310,7 @@ pub(super) fn across(
     let between = start - other_start;
     let product = along.cross(other_along);
     let square = product.norm_squared();
-    if square < PARALLEL * PARALLEL {
+    if square < TOLERANCES.half_of_digits * TOLERANCES.half_of_digits {
         return None;
     }
     let places = [other_along, along].map(|way| -between.dot(&way.cross(&product)) / square);

@@ -13,7 +13,7 @@ shape_pair!(Both<A: HasParts, B: HasParts>, parts, parts, features, at, gap, |on
 fn holds<A: HasParts, B: HasParts>() {
     poses::signed_distance::<Both<A, B>>(10_000);
     poses::rates::<Both<A, B>>(1000);
-    poses::consistency::<Both<A, B>>(500, 2.0 * SLIVER);
+    poses::consistency::<Both<A, B>>(500, 2.0 * TOLERANCES.sliver);
     poses::scales::<Both<A, B>>(200);
 }
 

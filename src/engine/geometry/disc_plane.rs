@@ -5,10 +5,8 @@
 
 use super::{Plane, Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
-
-/// Slope `|e|` below which the disc counts as flat on the plane: every point of its rim is then as low as the others.
-const FLAT: f64 = 1e-12;
 
 /// Signed distance of a disc from a plane. `axis` is in body components.
 pub fn proximity<S: Scalar>(
@@ -22,7 +20,7 @@ pub fn proximity<S: Scalar>(
     let up = normal - axis * normal.dot(&axis);
     let slope = length(&up);
     let gap = normal.dot(&(pose.position - plane.origin)) - slope * S::from(radius);
-    let outward = if slope.value() > FLAT { up / slope } else { any_across(&axis) };
+    let outward = if slope.value() > TOLERANCES.rounding { up / slope } else { any_across(&axis) };
     Proximity { gap, normal, arm: outward * S::from(-radius) }
 }
 

@@ -13,10 +13,8 @@ use super::polyhedron::Polyhedron;
 use super::solids::{Ball, Capsule, Cuboid, oriented};
 use super::{Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
-
-/// Sine of the angle below which edges count as parallel.
-pub(super) const PARALLEL: f64 = 1e-8;
 
 /// A solid by its parts, in body components.
 #[derive(Clone, Copy, Debug)]
@@ -239,7 +237,7 @@ pub fn at<S: Scalar>(
             let between = between + start - other(&edge2.start);
             let outward = other(&edge2.outward) - one(&edge1.outward);
             let product = along1.cross(&along2);
-            if length(&product).value() < PARALLEL {
+            if length(&product).value() < TOLERANCES.half_of_digits {
                 let (gap, normal) = oriented(&Vector3::zeros(), 1.0, &outward);
                 (gap + normal.dot(&between), normal, start)
             } else {

@@ -19,13 +19,11 @@ use super::polyhedron::Polyhedron;
 use super::solids::{Feature, values};
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
-
-/// Length, over half of how thin the solid is, below which a difference does not make another feature.
-pub const SLIVER: f64 = 1e-4;
+use crate::engine::tolerances::TOLERANCES;
 
 /// Reports where solid and mesh are nearer than `reach`.
 ///
-/// The smallest gap reported is at most `SLIVER` times the thickness of the solid larger than [`gap`].
+/// The smallest gap reported is at most `TOLERANCES.sliver` times the thickness of the solid larger than [`gap`].
 pub fn features<S: Scalar>(
     first: &Faceted,
     first_pose: &Pose<S>,
@@ -40,7 +38,7 @@ pub fn features<S: Scalar>(
     let ground = Ground::new(mesh, to_parts);
     let search = Search::new(first, &values(first_pose), ground, &second, &values(mesh_pose));
     let at = |parts: Parts| faceted::at(parts, first, first_pose, &second, mesh_pose);
-    report(&search, to_parts, SLIVER * first.thickness(), reach, &at, &mut |parts, near| {
+    report(&search, to_parts, TOLERANCES.sliver * first.thickness(), reach, &at, &mut |parts, near| {
         found(parts.feature(&counts, &other_counts), near);
     });
 }

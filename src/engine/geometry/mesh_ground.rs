@@ -2,14 +2,11 @@
 
 use super::polyhedron::Polyhedron;
 use super::tree::Bounds;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
-/// By how much a direction may miss the normals of parts that touch.
-pub(super) const LOOSE: f64 = 0.1;
 /// By how much a direction is inside the normals of a part, to be no normal of its neighbours.
 pub(super) const STRICT: f64 = -1e-9;
-/// By how much a place may miss a part, over the size of the mesh.
-const ROUNDING: f64 = 1e-9;
 /// Depth, over the size of the mesh, that counts as none.
 const SLACK: f64 = 2e-6;
 
@@ -61,7 +58,7 @@ pub(super) struct Ground<'a> {
 impl<'a> Ground<'a> {
     pub fn new(mesh: &'a Polyhedron, ahead: f64) -> Ground<'a> {
         let size = mesh.bounds().size();
-        Ground { mesh, ahead, rounding: ROUNDING * size, slack: SLACK * size }
+        Ground { mesh, ahead, rounding: TOLERANCES.negligible * size, slack: SLACK * size }
     }
 
     /// Whether a place at a height over the plane of a triangle is over the triangle, or else behind it, inside the mesh,

@@ -3,12 +3,11 @@
 use super::Pose;
 use super::convex::{Two, across};
 use super::faceted::Faceted;
-use super::mesh::SLIVER;
-use super::mesh_ground::{Ground, LOOSE, STRICT, Seeker, Seen};
+use super::mesh_ground::{Ground, STRICT, Seeker, Seen};
 use super::part_pairs::Parts;
 use super::polyhedron::Polyhedron;
-use super::solids::CLOSE;
 use super::tree::Bounds;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// A solid in the frame of a mesh.
@@ -55,7 +54,7 @@ impl<'a> Search<'a> {
             mesh: ground.mesh,
             second,
             ground,
-            close: CLOSE * (size + first.extent()),
+            close: TOLERANCES.rounding * (size + first.extent()),
         }
     }
 
@@ -158,7 +157,7 @@ impl<'a> Search<'a> {
             let place = self.two.corner(corner);
             let height = face.normal.dot(&place) - face.offset;
             let middle = if is_point { height } else { face.normal.dot(&self.center) - face.offset };
-            if middle < -self.ground.slack || !self.first.corner_faces(corner, &inward, LOOSE) {
+            if middle < -self.ground.slack || !self.first.corner_faces(corner, &inward, TOLERANCES.tilted) {
                 continue;
             }
             if self.ground.is_over(index, &place, height) && seen.is_new(corner, triangle.face) {
@@ -203,8 +202,8 @@ impl<'a> Search<'a> {
             let product = along.cross(&edge.along).normalize();
             let normal = if product.dot(&edge.outward) < 0.0 { -product } else { product };
             let distance = normal.dot(&(start - edge.start));
-            if !edge.faces(&normal, LOOSE)
-                || !own_edge.faces(&-self.two.turn.tr_mul(&normal), LOOSE)
+            if !edge.faces(&normal, TOLERANCES.tilted)
+                || !own_edge.faces(&-self.two.turn.tr_mul(&normal), TOLERANCES.tilted)
                 || normal.dot(&(self.center - edge.start)) < -self.ground.slack
             {
                 continue;
@@ -274,8 +273,8 @@ impl<'a> Search<'a> {
             }
         }
         let normal = -(self.two.turn * self.first.face(nearest).normal);
-        let sliver = SLIVER * self.first.thickness();
-        if self.second.corner_faces(index, &normal, LOOSE)
+        let sliver = TOLERANCES.sliver * self.first.thickness();
+        if self.second.corner_faces(index, &normal, TOLERANCES.tilted)
             && (height <= 0.0 || self.first.is_over(nearest, seen, sliver))
         {
             visitor(Parts::FaceCorner(nearest, index), height, true);

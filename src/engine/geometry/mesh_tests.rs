@@ -150,7 +150,7 @@ fn holds<A: Solid>(count: usize, body: impl Fn(&A) -> Body<'_>) {
                 assert_eq!((again.gap, again.normal, again.arm), (near.gap, near.normal, near.arm));
             });
             assert_eq!(found < reach, least < f64::INFINITY, "{case}: {found} {reach} {least}");
-            assert!(least == f64::INFINITY || least <= found + SLIVER, "{case}: {least} {found}");
+            assert!(least == f64::INFINITY || least <= found + TOLERANCES.sliver, "{case}: {least} {found}");
         }
         let motion = Motion::random(&mut numbers);
         let moving = [motion.dual(0, &pose), motion.dual(1, &mesh_pose)];

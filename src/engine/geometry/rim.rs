@@ -12,14 +12,13 @@ use super::disc_plane::any_across;
 use super::solids::{direction, oriented};
 use crate::engine::scalar::elementary::{hypot, power};
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Minima of the distance that are told apart.
 pub(super) const BRANCHES: usize = 2;
 /// Sine of the angle between axis and line below which there is one branch.
 const ALONG: f64 = 0.02;
-/// Sine of the angle between tangents above which their product is the normal.
-const TRANSVERSE: f64 = 1e-3;
 /// Places where the distance of two circles is looked at first.
 const SAMPLES: usize = 48;
 
@@ -101,7 +100,7 @@ impl<S: Scalar> Circle<S> {
         size: f64,
     ) -> (S, Vector3<S>) {
         let outward = outward - out - self.axis;
-        if length(product).value() > TRANSVERSE {
+        if length(product).value() > TOLERANCES.along_a_line {
             let (_, normal) = oriented(product, 0.0, &outward);
             (normal.dot(between), normal)
         } else {
@@ -215,8 +214,6 @@ impl Circle<f64> {
         [mut low, mut high]: [[f64; 2]; 2],
         at: &impl Fn([f64; 2]) -> Vector3<f64>,
     ) -> [f64; 2] {
-        /// Change that the last step of Newton's method takes care of.
-        const SMALL: f64 = 1e-12;
         let [mut below, mut above] = [low, high].map(|place| self.slope(other, &at(place)));
         let (mut last, mut was_below) = (low, None);
         for _ in 0..60 {
@@ -227,7 +224,7 @@ impl Circle<f64> {
             let slope = self.slope(other, &at(middle));
             let change = (middle[0] - last[0]).abs() + (middle[1] - last[1]).abs();
             last = middle;
-            if slope == 0.0 || change < SMALL {
+            if slope == 0.0 || change < TOLERANCES.rounding {
                 break;
             }
             let is_below = slope < 0.0;

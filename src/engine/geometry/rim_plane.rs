@@ -9,14 +9,11 @@ use super::point_plane;
 use super::solids::{Disc, Feature, direction};
 use super::{Plane, Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Number of features.
 pub const FEATURES: Feature = 5;
-/// Slope of the disc above which its fixed points do not touch before the lowest one.
-const STEEP: f64 = 0.1;
-/// Slope below which the lowest point is as low as the fixed ones.
-const FLAT: f64 = 1e-8;
 
 /// Reports the points of the rim that are nearer than `reach`.
 pub fn features<S: Scalar>(
@@ -28,8 +25,8 @@ pub fn features<S: Scalar>(
 ) {
     let axis = pose.orientation.to_world(&disc.axis.map(S::from));
     let slope = length(&axis.cross(&plane.normal)).value();
-    let first = Feature::from(slope <= FLAT);
-    let end = if slope < STEEP { FEATURES } else { 1 };
+    let first = Feature::from(slope <= TOLERANCES.half_of_digits);
+    let end = if slope < TOLERANCES.tilted { FEATURES } else { 1 };
     for feature in first..end {
         let near = at(feature, disc, pose, plane);
         if near.gap.value() < reach {

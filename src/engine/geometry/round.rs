@@ -9,6 +9,7 @@ use super::rim::Circle;
 use super::solids::{Cylinder, Disc, direction};
 use super::{Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Rims, and caps.
@@ -17,20 +18,6 @@ pub(super) const ENDS: usize = 2;
 pub(super) const POINTS: usize = 5;
 /// The lowest point of a rim.
 pub(super) const LOWEST: usize = 0;
-/// Slope of a cap above which its fixed points do not touch before the lowest one.
-pub(super) const STEEP: f64 = 0.1;
-/// Length, over half of how thin the solids are, below which a difference does not make another feature.
-pub const SLIVER: f64 = 1e-4;
-/// Cosine of the angle between normals of features that touch together.
-pub(super) const ALIGNED: f64 = 0.9;
-/// By how much a direction may miss the normals of a part that is nearest.
-pub(super) const ROUNDING: f64 = 1e-6;
-/// The same for parts that touch together.
-pub(super) const LOOSE: f64 = 0.1;
-/// Sine of the angle between axis and edge, or axes, below which the side touches along a line.
-pub(super) const PARALLEL: f64 = 1e-3;
-/// Slope below which the lowest point is as low as the fixed ones.
-const FLAT: f64 = 1e-8;
 
 /// A cylinder or a disc, in body components.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -203,11 +190,9 @@ impl<S: Scalar> Spot<S> {
         along: &Vector3<S>,
         outward: &Vector3<S>,
     ) -> Proximity<S> {
-        /// Sine of the angle below which lines do not cross.
-        const SAME_WAY: f64 = 1e-8;
         let between = self.center - origin;
         let product = self.axis.cross(along);
-        if length(&product).value() < SAME_WAY {
+        if length(&product).value() < TOLERANCES.half_of_digits {
             let across = between - along * between.dot(along);
             let size = self.solid.extent() + length(origin).value();
             let (distance, normal) =
@@ -263,12 +248,12 @@ impl Spot<f64> {
         let ends = if self.solid.half > 0.0 { 0..ENDS } else { 0..1 };
         for end in ends {
             let down = -self.outward(end).dot(normal);
-            if self.solid.half > 0.0 && down < -STEEP {
+            if self.solid.half > 0.0 && down < -TOLERANCES.tilted {
                 continue;
             }
-            let is_flat = slope < STEEP;
+            let is_flat = slope < TOLERANCES.tilted;
             for point in 0..if is_flat { POINTS } else { 1 } {
-                if point != LOWEST || slope > FLAT {
+                if point != LOWEST || slope > TOLERANCES.half_of_digits {
                     visitor(end, point);
                 }
             }

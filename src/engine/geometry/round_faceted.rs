@@ -10,16 +10,17 @@
 use super::faceted::Faceted;
 use super::flat_parts::Edge;
 use super::rim::BRANCHES;
-use super::round::{ALIGNED, ENDS, LOOSE, LOWEST, PARALLEL, ROUNDING, Round, SLIVER, STEEP, Spot};
+use super::round::{ENDS, LOWEST, Round, Spot};
 use super::round_parts::Parts;
-use super::solids::{CLOSE, Feature, values};
+use super::solids::{Feature, values};
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Reports where the solids are nearer than `reach`.
 ///
-/// The smallest gap reported is at most `SLIVER` times the smaller thickness larger than [`gap`].
+/// The smallest gap reported is at most `TOLERANCES.sliver` times the smaller thickness larger than [`gap`].
 pub fn features<S: Scalar>(
     first: &Round,
     first_pose: &Pose<S>,
@@ -91,11 +92,11 @@ struct Two<'a> {
 
 impl Two<'_> {
     fn sliver(&self) -> f64 {
-        SLIVER * self.spot.solid.thickness().min(self.second.thickness())
+        TOLERANCES.sliver * self.spot.solid.thickness().min(self.second.thickness())
     }
 
     fn close(&self) -> f64 {
-        CLOSE * (self.spot.solid.extent() + self.second.extent())
+        TOLERANCES.rounding * (self.spot.solid.extent() + self.second.extent())
     }
 
     fn at(&self, parts: Parts) -> Proximity<f64> {
@@ -159,7 +160,7 @@ impl Two<'_> {
     /// Takes parts that are worth more: the separation along their normal, less by how much that of the parts is wrong.
     fn compare(&self, parts: Parts, best: &mut Best) {
         let near = self.at(parts);
-        if near.gap <= best.worth || !self.face_each_other(parts, &near, ROUNDING) {
+        if near.gap <= best.worth || !self.face_each_other(parts, &near, TOLERANCES.small) {
             return;
         }
         let worth = 2.0 * self.separation(&near.normal) - near.gap;
@@ -170,7 +171,7 @@ impl Two<'_> {
 
     /// Whether the axis is not along an edge.
     fn crosses(&self, edge: &Edge) -> bool {
-        self.spot.axis.cross(&edge.along).norm() > PARALLEL
+        self.spot.axis.cross(&edge.along).norm() > TOLERANCES.along_a_line
     }
 
     /// What no normal of an edge separates more than.
@@ -213,9 +214,9 @@ impl Two<'_> {
         let upright = self.spot.axis.dot(normal);
         let mut report = |parts: Parts, is_over: &dyn Fn(&Vector3<f64>) -> bool| {
             let near = self.at(parts);
-            if near.normal.dot(normal) > ALIGNED
+            if near.normal.dot(normal) > TOLERANCES.aligned
                 && is_over(&(self.spot.center + near.arm - near.normal * near.gap))
-                && self.face_each_other(parts, &near, LOOSE)
+                && self.face_each_other(parts, &near, TOLERANCES.tilted)
             {
                 found(parts);
             }
@@ -228,8 +229,8 @@ impl Two<'_> {
             });
         }
         let end = usize::from(upright < 0.0);
-        let is_standing = upright.abs() > ALIGNED;
-        let is_lying = upright.abs() < 2.0 * STEEP;
+        let is_standing = upright.abs() > TOLERANCES.aligned;
+        let is_lying = upright.abs() < 2.0 * TOLERANCES.tilted;
         let half = self.spot.solid.half;
         for corner in 0..counts.corners {
             if is_standing {

@@ -1,22 +1,23 @@
 //! Cylinder or disc against a mesh, see [`mesh`](super::mesh): parts touch where their distance is least nearby.
 
 use super::faceted::Faceted;
-use super::mesh::{SLIVER, beyond, nearest_parts, report};
-use super::mesh_ground::{Ground, LOOSE, STRICT, Seeker, Seen};
+use super::mesh::{beyond, nearest_parts, report};
+use super::mesh_ground::{Ground, STRICT, Seeker, Seen};
 use super::part_pairs::Counts;
 use super::polyhedron::Polyhedron;
 use super::rim::BRANCHES;
-use super::round::{ENDS, LOWEST, PARALLEL, POINTS, Round, Spot};
+use super::round::{ENDS, LOWEST, POINTS, Round, Spot};
 use super::round_parts::Parts;
-use super::solids::{CLOSE, Feature, values};
+use super::solids::{Feature, values};
 use super::tree::Bounds;
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Reports where solid and mesh are nearer than `reach`.
 ///
-/// The smallest gap reported is at most `SLIVER` times the thickness of the solid larger than [`gap`].
+/// The smallest gap reported is at most `TOLERANCES.sliver` times the thickness of the solid larger than [`gap`].
 pub fn features<S: Scalar>(
     first: &Round,
     first_pose: &Pose<S>,
@@ -30,7 +31,7 @@ pub fn features<S: Scalar>(
     let spot = Spot::from_body(*first, first_pose, mesh_pose);
     let search = Search::new(spot.values(), Ground::new(mesh, reach.max(0.0)), &second);
     let at = |parts: Parts| parts.in_world(&spot, &second, mesh_pose);
-    report(&search, reach.max(0.0), SLIVER * first.thickness(), reach, &at, &mut |parts, near| {
+    report(&search, reach.max(0.0), TOLERANCES.sliver * first.thickness(), reach, &at, &mut |parts, near| {
         found(parts.feature(&counts), near);
     });
 }
@@ -108,7 +109,7 @@ impl Seeker for Search<'_> {
 
 impl<'a> Search<'a> {
     fn new(spot: Spot<f64>, ground: Ground<'a>, second: &'a Faceted<'a>) -> Search<'a> {
-        let close = CLOSE * (ground.mesh.bounds().size() + spot.solid.extent());
+        let close = TOLERANCES.rounding * (ground.mesh.bounds().size() + spot.solid.extent());
         Search { spot, ground, second, close }
     }
 
@@ -146,13 +147,13 @@ impl<'a> Search<'a> {
             let along = edge.along.dot(&(touching - edge.start));
             let outside = (along - edge.length).max(-along).max(beyond(&touching));
             if outside > self.ground.rounding
-                || !edge.faces(&near.normal, LOOSE)
+                || !edge.faces(&near.normal, TOLERANCES.tilted)
                 || near.normal.dot(&(self.spot.center - edge.start)) < -self.ground.slack
             {
                 return;
             }
             if let Parts::RimEdge(end, ..) = parts
-                && !self.spot.rim_faces(end, &near, LOOSE)
+                && !self.spot.rim_faces(end, &near, TOLERANCES.tilted)
             {
                 return;
             }
@@ -165,7 +166,7 @@ impl<'a> Search<'a> {
                 visitor(parts, near.gap, true);
             }
         };
-        if self.spot.axis.cross(&edge.along).norm() > PARALLEL {
+        if self.spot.axis.cross(&edge.along).norm() > TOLERANCES.along_a_line {
             compare(Parts::SideEdge(index), &|place| self.spot.along(place).abs() - self.spot.solid.half);
         }
         for end in 0..ENDS {
@@ -194,7 +195,7 @@ impl<'a> Search<'a> {
             Parts::SideCorner(index)
         };
         let near = parts.at(&self.spot, self.second);
-        let tolerance = if is_at_rim { STRICT } else { LOOSE };
+        let tolerance = if is_at_rim { STRICT } else { TOLERANCES.tilted };
         if (near.gap > self.close || !is_at_rim) && self.second.corner_faces(index, &near.normal, tolerance) {
             visitor(parts, near.gap, !is_at_rim);
         }

@@ -5,10 +5,11 @@
 //! touch together.
 
 use super::rim::BRANCHES;
-use super::round::{ALIGNED, ENDS, LOOSE, LOWEST, PARALLEL, POINTS, ROUNDING, Round, SLIVER, STEEP, Spot};
-use super::solids::{CLOSE, Feature, values};
+use super::round::{ENDS, LOWEST, POINTS, Round, Spot};
+use super::solids::{Feature, values};
 use super::{Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Number of features.
@@ -79,7 +80,7 @@ impl Parts {
 
 /// Reports where the solids are nearer than `reach`.
 ///
-/// The smallest gap reported is at most `SLIVER` times the smaller thickness larger than [`gap`].
+/// The smallest gap reported is at most `TOLERANCES.sliver` times the smaller thickness larger than [`gap`].
 pub fn features<S: Scalar>(
     first: &Round,
     first_pose: &Pose<S>,
@@ -200,7 +201,7 @@ impl<S: Scalar> Two<S> {
 
 impl Two<f64> {
     fn sliver(&self) -> f64 {
-        SLIVER * self.first.solid.thickness().min(self.second.solid.thickness())
+        TOLERANCES.sliver * self.first.solid.thickness().min(self.second.solid.thickness())
     }
 
     fn nearest(&self) -> Parts {
@@ -214,7 +215,7 @@ impl Two<f64> {
             return best.1;
         }
         let mut compare = |parts: Parts| self.compare(parts, &mut best);
-        if self.first.axis.cross(&self.second.axis).norm() > PARALLEL {
+        if self.first.axis.cross(&self.second.axis).norm() > TOLERANCES.along_a_line {
             compare(Parts::SideSide);
         }
         for end in 0..ENDS {
@@ -236,7 +237,7 @@ impl Two<f64> {
     /// Takes parts that are worth more: the separation along their normal, less by how much that of the parts is wrong.
     fn compare(&self, parts: Parts, best: &mut (f64, Parts)) {
         let near = self.at(parts);
-        if near.gap <= best.0 || !self.face_each_other(parts, &near, ROUNDING) {
+        if near.gap <= best.0 || !self.face_each_other(parts, &near, TOLERANCES.small) {
             return;
         }
         let normal = &near.normal;
@@ -252,7 +253,7 @@ impl Two<f64> {
     fn is_over_cap(&self, parts: Parts) -> bool {
         let near = self.at(parts);
         let place = self.first.center + near.arm;
-        let close = CLOSE * (self.first.solid.extent() + self.second.solid.extent());
+        let close = TOLERANCES.rounding * (self.first.solid.extent() + self.second.solid.extent());
         near.gap >= -close
             && match parts {
                 Parts::RimCap(..) => self.second.aside(&place) <= self.second.solid.radius,
@@ -285,17 +286,17 @@ impl Two<f64> {
         let (first, second) = (&self.first, &self.second);
         let mut report = |parts: Parts, is_over: &dyn Fn(&Vector3<f64>) -> bool| {
             let near = self.at(parts);
-            if near.normal.dot(normal) > ALIGNED
+            if near.normal.dot(normal) > TOLERANCES.aligned
                 && is_over(&(first.center + near.arm - near.normal * near.gap))
-                && self.face_each_other(parts, &near, LOOSE)
+                && self.face_each_other(parts, &near, TOLERANCES.tilted)
             {
                 found(parts);
             }
         };
         let [upright, other_upright] = [first, second].map(|spot| spot.axis.dot(normal));
-        let [stands, other_stands] = [upright, other_upright].map(|cosine| cosine.abs() > ALIGNED);
+        let [stands, other_stands] = [upright, other_upright].map(|cosine| cosine.abs() > TOLERANCES.aligned);
         let [lies, other_lies] = [(first, upright), (second, other_upright)]
-            .map(|(spot, cosine)| cosine.abs() < 2.0 * STEEP && spot.solid.half > 0.0);
+            .map(|(spot, cosine)| cosine.abs() < 2.0 * TOLERANCES.tilted && spot.solid.half > 0.0);
         if other_stands {
             let cap = usize::from(other_upright > 0.0);
             first.each_over_plane(&second.outward(cap), &mut |end, point| {
@@ -322,7 +323,7 @@ impl Two<f64> {
                 }
             }
         }
-        if lies && other_lies && first.axis.cross(&second.axis).norm() > PARALLEL {
+        if lies && other_lies && first.axis.cross(&second.axis).norm() > TOLERANCES.along_a_line {
             report(Parts::SideSide, &|place| {
                 first.along(place).abs() <= first.solid.half - sliver
                     && second.along(place).abs() <= second.solid.half - sliver

@@ -16,14 +16,14 @@ shape_pair!(
 fn holds<A: IsRound, B: HasParts>() {
     poses::signed_distance::<OnFaces<A, B>>(10_000);
     poses::rates::<OnFaces<A, B>>(1000);
-    poses::consistency::<OnFaces<A, B>>(500, 2.0 * SLIVER);
+    poses::consistency::<OnFaces<A, B>>(500, 2.0 * TOLERANCES.sliver);
     poses::scales::<OnFaces<A, B>>(200);
 }
 
 fn hold<A: IsRound, B: IsRound>() {
     poses::signed_distance::<BothRound<A, B>>(10_000);
     poses::rates::<BothRound<A, B>>(1000);
-    poses::consistency::<BothRound<A, B>>(500, 2.0 * SLIVER);
+    poses::consistency::<BothRound<A, B>>(500, 2.0 * TOLERANCES.sliver);
     poses::scales::<BothRound<A, B>>(200);
 }
 

@@ -8,6 +8,7 @@
 
 use super::{Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Names the parts of two shapes that touch. Each pair has its own numbering.
@@ -54,9 +55,6 @@ pub struct Disc {
     pub axis: Vector3<f64>,
 }
 
-/// Distance over size below which the difference of two points tells no direction.
-pub(super) const CLOSE: f64 = 1e-12;
-
 /// Length and direction of a vector. One much shorter than `size` has the unit direction `otherwise`.
 #[inline]
 pub(super) fn direction<S: Scalar>(
@@ -65,7 +63,7 @@ pub(super) fn direction<S: Scalar>(
     otherwise: impl FnOnce() -> Vector3<S>,
 ) -> (S, Vector3<S>) {
     let length = length(vector);
-    if length.value() > CLOSE * size {
+    if length.value() > TOLERANCES.rounding * size {
         return (length, vector / length);
     }
     let unit = otherwise();

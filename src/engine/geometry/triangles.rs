@@ -2,13 +2,9 @@
 
 use super::flat_parts::Face;
 use super::tree::Bounds;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 use std::collections::VecDeque;
-
-/// Sine of the angle between triangles below which they are in one plane, and distance over size.
-const SAME_PLANE: f64 = 1e-6;
-/// Area over the square of the longest side below which a triangle is none.
-const FLAT: f64 = 1e-12;
 
 /// What makes triangles no surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +45,7 @@ pub(super) fn normals(corners: &[Vector3<f64>], triangles: &[[u32; 3]]) -> Resul
         }
         let across = ((b - a) / size).cross(&((c - a) / size));
         let area = across.norm();
-        if area < FLAT {
+        if area < TOLERANCES.rounding {
             return Err(Fault::Flat(index));
         }
         normals.push(across / area);
@@ -107,7 +103,7 @@ pub(super) fn faces(
         }
         let number = faces.len() as u32;
         let (normal, origin) = (normals[seed], place(triangles[seed][0]));
-        let is_level = |corner: &u32| normal.dot(&(place(*corner) - origin)).abs() <= SAME_PLANE * size;
+        let is_level = |corner: &u32| normal.dot(&(place(*corner) - origin)).abs() <= TOLERANCES.small * size;
         let (mut sum, mut reach) = (Vector3::zeros(), [f64::INFINITY, f64::NEG_INFINITY]);
         face_of[seed] = number;
         queue.push_back(seed);
@@ -118,7 +114,7 @@ pub(super) fn faces(
             sum += (b - a).cross(&(c - a));
             for next in neighbours[index].into_iter().flatten() {
                 let is_along = normals[next].dot(&normal) > 0.0
-                    && normals[next].cross(&normal).norm() <= SAME_PLANE
+                    && normals[next].cross(&normal).norm() <= TOLERANCES.small
                     && triangles[next].iter().all(is_level);
                 if face_of[next] == u32::MAX && is_along {
                     face_of[next] = number;

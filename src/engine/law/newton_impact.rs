@@ -4,6 +4,7 @@
 //! [Fancello 2012, 3.1.1; Moreau 1988]
 
 use crate::engine::scalar::Scalar;
+use crate::engine::tolerances::TOLERANCES;
 
 /// What restitution adds to the normal velocity in the contact problem.
 #[inline]
@@ -21,12 +22,10 @@ pub fn shift<S: Scalar>(restitution: S, normal_velocity_before: S) -> S {
 pub fn resting_speed(restitution: f64, node: Bounce, step: f64, crowded: bool) -> f64 {
     const UNRESOLVED_PART_OF_STEP: f64 = 1.0 / 64.0;
     // Elastic bounces never end by themselves: only round-off is cut off there.
-    const ROUND_OFF_OF_ACCELERATION: f64 = 1e-9;
-    const ROUND_OFF_OF_SPEED: f64 = 1e-14;
     let bounces = if crowded { node.acceleration } else { (1.0 - restitution) * node.pressing.max(0.0) };
     let part = 0.5 * bounces * UNRESOLVED_PART_OF_STEP;
-    let round_off = ROUND_OFF_OF_ACCELERATION * node.acceleration;
-    (part.max(round_off) * step).max(ROUND_OFF_OF_SPEED * node.speed)
+    let round_off = TOLERANCES.negligible * node.acceleration;
+    (part.max(round_off) * step).max(TOLERANCES.few_roundings * node.speed)
 }
 
 /// What decides how long a node bounces.

@@ -12,14 +12,11 @@ use crate::engine::system::linkage::{JointPlace, Linkage, Place, SpringPlace};
 use crate::engine::ties::joint::{Placed, Rows};
 use crate::engine::ties::spring::{Pursuit, Rates, Stiffness, Stretch, rounding};
 use crate::engine::ties::{Spring, Ties};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::{Matrix3, Vector3};
 
-/// Compliance of joints, as a part of that of what they hold. It decides between redundant joints; its effect on the
-/// motion is taken out again by repeating the solution.
-const JOINT_COMPLIANCE: f64 = 1e-9;
-/// Repetitions at most, and the part of the right side below which what is left is round-off.
+/// Repetitions of a solution at most.
 const REPETITIONS: usize = 8;
-const ROUND_OFF: f64 = 1e-15;
 /// Inertia of a body whose motion is prescribed.
 const UNMOVED: f64 = 1e150;
 
@@ -418,7 +415,8 @@ impl<S: Scalar> System<S> {
                 self.matrix.add(entry, part);
             }
         }
-        let compliance = self.yielding_alone(place, rows) * S::from(JOINT_COMPLIANCE);
+        // It decides between redundant joints; its effect on the motion is taken out again by repeating the solution.
+        let compliance = self.yielding_alone(place, rows) * S::from(TOLERANCES.negligible);
         self.compliance[place.block] = compliance;
         for (row, is_held) in held.into_iter().enumerate() {
             self.matrix.diagonal[place.block][(row, row)] = if is_held { -compliance } else { -S::one() };
@@ -469,7 +467,7 @@ impl<S: Scalar> System<S> {
                 }
             }
             let left = self.left_over(linkage);
-            if left >= 0.5 * last || left <= ROUND_OFF {
+            if left >= 0.5 * last || left <= TOLERANCES.last_bits {
                 return left.min(last);
             }
             last = left;

@@ -1,6 +1,7 @@
 //! Rotations in space: unit quaternions over any scalar, and the free rotation of a rigid body.
 
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::{Matrix3, Vector3};
 use serde::{Deserialize, Serialize};
 
@@ -188,8 +189,6 @@ pub fn is_uneven<S: Scalar>(inertia: &Vector3<S>) -> bool {
 
 /// Turn, in rad, up to which a free rotation is computed in one part: well below the pole of the tangent of half of it.
 const LARGEST_TURN: f64 = 1.0;
-/// Parts of an interval of free rotation: tens of turns in a step are no motion that a step can follow.
-const MOST_PARTS: u32 = 256;
 
 /// The turn nearest to `way` among those that make the same rotation as `turn`.
 fn nearest_turn<S: Scalar>(turn: &Vector3<S>, way: &Vector3<S>) -> Vector3<S> {
@@ -232,7 +231,7 @@ impl<S: Scalar> FreeRotation<S> {
     /// Mean angular velocity over `dt`, with which the orientation turns, and angular velocity at its end.
     ///
     /// The interval is cut where the body turns by more than [`LARGEST_TURN`]. The mean is then that of the turns nearest to
-    /// the way of all parts among those that lead to the same orientation. Of more than [`MOST_PARTS`] the energy is not kept.
+    /// the way of all parts among those that lead to the same orientation. Of more than `TOLERANCES.most_parts` the energy is not kept.
     #[inline]
     pub fn over(&self, dt: S) -> (Vector3<S>, Vector3<S>) {
         if self.is_prescribed() {
@@ -253,7 +252,7 @@ impl<S: Scalar> FreeRotation<S> {
         let mut body = *self;
         let (mut left, mut way) = (dt, Vector3::zeros());
         let mut part = 1.0;
-        for _ in 0..MOST_PARTS {
+        for _ in 0..TOLERANCES.most_parts {
             let share = part * LARGEST_TURN / (length(&body.angular_velocity).value() * left.value());
             let length = if share < 1.0 { left * S::from(share) } else { left };
             let Some((mean, end)) = body.part(length) else {
@@ -299,8 +298,6 @@ impl<S: Scalar> FreeRotation<S> {
     fn tumble(&self, start: &Vector3<S>, dt: S) -> Option<Vector3<S>> {
         /// Newton's steps; of turns far below 1 rad it takes three.
         const MOST: u32 = 8;
-        /// A change below this part of the angular velocity is the last.
-        const LAST: f64 = 1e-12;
         let inertia = &self.inertia;
         let half = dt * S::from(0.5);
         let mut mean = start - start.cross(&inertia.component_mul(start)).component_div(inertia) * half;
@@ -329,7 +326,7 @@ impl<S: Scalar> FreeRotation<S> {
                 return None;
             }
             mean += change;
-            if changed <= LAST * LAST * size {
+            if changed <= TOLERANCES.rounding * TOLERANCES.rounding * size {
                 return Some(mean);
             }
         }

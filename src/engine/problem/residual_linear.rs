@@ -5,6 +5,7 @@
 
 use super::boxed::BoxedProblem;
 use super::lcp::LcpProblem;
+use crate::engine::tolerances::TOLERANCES;
 
 /// `||z - max(0, z - (M z + q))|| / ||q||`, absolute where `q` is zero. Infinite where a number is not finite.
 pub fn lcp(problem: &LcpProblem, z: &[f64]) -> f64 {
@@ -27,9 +28,6 @@ pub fn boxed(problem: &BoxedProblem, z: &[f64]) -> f64 {
     })
 }
 
-/// Rounding of `M z`, relative to `q`, below which the residual is taken as computed.
-const NEGLIGIBLE_ROUNDING: f64 = 1e-12;
-
 fn relative(m: &[f64], q: &[f64], z: &[f64], distance: impl Fn(usize, f64, f64) -> f64) -> f64 {
     let rows = q.len();
     // The largest sum of absolute products in a row of `M z`.
@@ -46,7 +44,7 @@ fn relative(m: &[f64], q: &[f64], z: &[f64], distance: impl Fn(usize, f64, f64) 
     let (residual, scale) = (norm(distances), norm(q.iter().copied()));
     let [residual, rounding] =
         [residual, f64::EPSILON * products].map(|value| if scale > 0.0 { value / scale } else { value });
-    let certain = if rounding < NEGLIGIBLE_ROUNDING || residual > rounding { residual } else { rounding };
+    let certain = if rounding < TOLERANCES.rounding || residual > rounding { residual } else { rounding };
     if certain.is_finite() && scale.is_finite() && residual.is_finite() { certain } else { f64::INFINITY }
 }
 

@@ -23,6 +23,7 @@ use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
 use crate::engine::state::StepRecord;
 use crate::engine::system::FrictionLaw;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::{Matrix3, Vector3};
 
 /// Parts of the energy of motion that an interval may lose or win by scaling: motion that has come to rest all but for
@@ -31,10 +32,6 @@ const MOST_TAKEN: f64 = 0.5;
 const MOST_GIVEN: f64 = 0.01;
 /// Errors below this part of the energies are round-off.
 const ROUND_OFF: f64 = 4.0 * f64::EPSILON;
-/// Tangential impulses below this part of the normal one are none.
-const FRICTIONLESS: f64 = 1e-14;
-/// Normals are parallel where the sine between them is below this.
-const PARALLEL: f64 = 1e-6;
 
 /// An island before an interval.
 #[derive(Clone, Copy, Debug)]
@@ -198,7 +195,7 @@ fn outside<S: Solvable>(step: &IslandStep<'_, S>) -> Outside<S> {
             continue;
         }
         let friction = length(&impulse.tangential).value();
-        if friction > FRICTIONLESS * impulse.normal.value() {
+        if friction > TOLERANCES.few_roundings * impulse.normal.value() {
             return Outside::Anything;
         }
         let mut normal = touch.acting_normal();
@@ -206,7 +203,7 @@ fn outside<S: Solvable>(step: &IslandStep<'_, S>) -> Outside<S> {
             normal -= known * known.dot(&normal);
         }
         let part = length(&normal);
-        if part.value() > PARALLEL {
+        if part.value() > TOLERANCES.small {
             if count == normals.len() {
                 return Outside::Anything;
             }

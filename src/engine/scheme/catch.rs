@@ -4,18 +4,17 @@
 //! stop velocities at the end of the step; what moves on into the other shape until then is put back to where they first
 //! touch.
 
+use super::IslandStep;
 use super::correction::shift;
 use super::time_of_impact::{first_impact_of, flight, time_to_touch};
-use super::{FOLLOWED, IslandStep};
 use crate::engine::contact::{Carrier, Touch, near};
 use crate::engine::geometry::{Pose, features};
 use crate::engine::scalar::length;
 use crate::engine::solver::Solvable;
+use crate::engine::tolerances::TOLERANCES;
 
 /// Ways up to this part of half a width are short.
 const SHORT: f64 = 0.5;
-/// Features that touch at the same time, as a part of the size.
-const AT_ONCE: f64 = 1e-6;
 
 /// Makes active what closes on the proposed motion over `dt` and would be passed. Returns whether there is any.
 // Not inlined: steps beside planes, which nothing passes through, stay short.
@@ -131,7 +130,7 @@ fn catch_features<S: Solvable>(step: &mut IslandStep<'_, S>, pair: std::ops::Ran
     let system = step.system;
     let shape = &system.nodes[first.node].shape;
     let surface = system.surfaces[first.surface].shape.place(body.as_ref());
-    let reach = AT_ONCE * shape.extent(&system.details.points);
+    let reach = TOLERANCES.small * shape.extent(&system.details.points);
     let acting = step.workspace.active.len();
     let (mut nearest, mut least) = (None, f64::INFINITY);
     features(shape, &system.details, &node, &surface, reach, &mut |feature, near| {
@@ -160,7 +159,7 @@ fn way_beyond<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S) ->
     }
     let (node, carrier) = poses_at(step, touch, dt, dt);
     let end = near(step.system, &node, carrier.as_ref(), touch.sides(), touch.point);
-    if end.gap.value() >= 0.0 && end.normal.dot(&touch.normal).value() >= FOLLOWED {
+    if end.gap.value() >= 0.0 && end.normal.dot(&touch.normal).value() >= TOLERANCES.aligned {
         return S::zero();
     }
     let Some(time) = time_to_touch(step, touch, dt, dt.value()) else { return S::zero() };

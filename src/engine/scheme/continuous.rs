@@ -17,6 +17,7 @@ use crate::engine::scalar::{Scalar, largest, length};
 use crate::engine::solver::Solvable;
 use crate::engine::state::{Compression, State};
 use crate::engine::system::{Response, System};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 use std::cmp::Ordering;
 
@@ -36,9 +37,6 @@ const AT_ONCE: f64 = 1e-12;
 
 /// Proposals of one interval.
 const MAX_SWEEPS: usize = 50;
-
-/// Relative change of the forces at which they are found.
-const FOUND: f64 = 1e-14;
 
 /// Part of the force that would stop a contact within an interval below which a force is small.
 const MATTERS: f64 = 1e-3;
@@ -350,7 +348,9 @@ fn find_forces<S: Solvable>(step: &mut IslandStep<'_, S>, presses: &mut [Press<S
             size = size.max(press.force.value()).max(MATTERS * stopping);
         }
         // Round-off of the depths may keep forces from settling further.
-        if change <= FOUND * size || (change >= 0.5 * last && change <= size * f64::EPSILON.sqrt()) {
+        if change <= TOLERANCES.few_roundings * size
+            || (change >= 0.5 * last && change <= size * f64::EPSILON.sqrt())
+        {
             load(step, presses);
             return;
         }

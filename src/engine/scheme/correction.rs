@@ -10,15 +10,11 @@ use crate::engine::math::rotation::{Orientation, spin};
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::solver::Solvable;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
-
-/// Displacements of turning bodies; each leaves a gap of the order of the square of the one before.
-const ROUNDS: usize = 4;
 
 /// Gaps of turning bodies that are left alone, as a part of the distance that counts as touching.
 const CLOSED_PART: f64 = 0.1;
-/// Gaps that displacements may close, as a part of the distance from the centre.
-pub(super) const NEARBY: f64 = 1e-3;
 /// Depth in a pile that is left alone, as a part of the distance that a body falls within a step.
 const SHALLOW: f64 = 0.01;
 /// Displacements in a pile are not larger than this times the deepest penetration.
@@ -46,7 +42,7 @@ fn has_stops<S: Solvable>(step: &IslandStep<'_, S>) -> bool {
 
 fn put_on_surfaces<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let mut lever = dt * S::from(step.contact_weight());
-    for _ in 0..ROUNDS {
+    for _ in 0..TOLERANCES.placement_rounds {
         if all_closed(step) {
             return;
         }
@@ -91,8 +87,8 @@ fn hold_back<S: Solvable>(step: &mut IslandStep<'_, S>) {
         if let Some(rotation) = step.system.nodes[node].rotation {
             way += length(&turn(step, rotation, &step.workspace.moments[rotation])).value() * size;
         }
-        if size > 0.0 && way > NEARBY * size {
-            part = part.min(NEARBY * size / way);
+        if size > 0.0 && way > TOLERANCES.nearby * size {
+            part = part.min(TOLERANCES.nearby * size / way);
         }
     }
     if part == 1.0 {
@@ -131,7 +127,7 @@ fn take_penetrated<S: Solvable>(step: &mut IslandStep<'_, S>) {
     for index in 0..step.workspace.touches.len() {
         let touch = &step.workspace.touches[index];
         // What was further away than a displacement reaches is not looked at again.
-        if touch.gap.value() > NEARBY * length(&touch.arm).value()
+        if touch.gap.value() > TOLERANCES.nearby * length(&touch.arm).value()
             || step.workspace.active[..known].contains(&index)
         {
             continue;

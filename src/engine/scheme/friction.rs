@@ -16,15 +16,13 @@ use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
 use crate::engine::state::ContactMemory;
 use crate::engine::system::FrictionLaw;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
-/// Passes for contacts that cannot look back, and those that are not averaged.
-const FRESH_PASSES: u32 = 50;
+/// Passes whose bounds are not averaged.
 const PLAIN_PASSES: u32 = 20;
 /// Passes that may stay without solution, each after all that there is was tried.
 pub const MOST_UNSOLVED: u32 = 2;
-/// Relative change of a bound that counts as settled.
-const SETTLED: f64 = 1e-12;
 
 /// Normal impulses that the bounds of an interval `dt` start from.
 pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
@@ -125,7 +123,8 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bo
             if pass >= PLAIN_PASSES {
                 step.workspace.limits[index] = (found + last) * S::from(0.5);
             }
-            pass < FRESH_PASSES && (found - last).value().abs() > SETTLED * found.value().abs()
+            pass < TOLERANCES.bound_passes
+                && (found - last).value().abs() > TOLERANCES.rounding * found.value().abs()
         };
     }
     again

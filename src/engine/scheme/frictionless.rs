@@ -6,10 +6,8 @@ use crate::engine::contact::{Impulse, Touch};
 use crate::engine::law::ContactMode;
 use crate::engine::settings::SolverChoice;
 use crate::engine::solver::Solvable;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
-
-/// Normals with a squared sine of their angle below this are nearly one: no matter for a closed form.
-const APART: f64 = 1e-6;
 
 /// Velocities at the end of `dt`, from those without contact in the proposal. Returns whether there is a closed form.
 // Not inlined: steps of other contacts stay short.
@@ -81,7 +79,8 @@ fn propose_pair<S: Solvable>(
     let [one, other] = touches;
     let across = one.normal.cross(&other.normal);
     let apart = across.dot(&across);
-    if one.node != other.node || apart.value() < APART || linked::yields(step, Placing::Acting, dt) {
+    if one.node != other.node || apart.value() < TOLERANCES.small || linked::yields(step, Placing::Acting, dt)
+    {
         return false;
     }
     let node = one.node;

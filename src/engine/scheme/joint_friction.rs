@@ -14,17 +14,13 @@ use crate::engine::problem::block_matrix::Block;
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
 use crate::engine::ties::JointKind;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
-/// Passes at most, and at least: tangents settle after values.
-const PASSES: u32 = 50;
+/// Passes at least: tangents settle after values.
 const LEAST_PASSES: u32 = 4;
 /// Passes that take bounds as they come; most joints have settled then.
 const PLAIN_PASSES: u32 = 10;
-/// Relative change of a bound that counts as settled.
-const SETTLED: f64 = 1e-12;
-/// Ends of sliding that are closer to an end of the interval than this part of it are not worth a cut.
-const NEGLIGIBLE: f64 = 1e-9;
 
 /// Lists the joints that rub, with the bounds of the last interval over `dt`.
 pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
@@ -168,14 +164,14 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bo
         let rubbing = &mut step.workspace.linkages[index].rubbing[place];
         let joint = &step.system.ties.joints[step.system.linkages[index].joints[rubbing.joint]];
         let threshold = joint.rubs().map_or(0.0, |friction| friction.threshold);
-        if change > SETTLED {
+        if change > TOLERANCES.rounding {
             unsettled = unsettled.max(change);
         } else if !rubbing.slides && speed(&rubbing.after).value() > threshold {
             rubbing.slides = true;
             again = true;
         }
     }
-    if pass + 1 >= PASSES {
+    if pass + 1 >= TOLERANCES.bound_passes {
         step.state.step.residual = step.state.step.residual.max(unsettled);
         return false;
     }
@@ -327,7 +323,7 @@ pub fn slip_end<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
         // What is slow enough to be held may be stopped at any time, unless friction would push it on.
         let held = speed.value() <= friction.threshold && along(&rubbing.impulse) <= 0.0;
         // What is stopped at the end has a speed of round-off there, of either sign.
-        if held || along(&rubbing.after) > NEGLIGIBLE * speed.value() {
+        if held || along(&rubbing.after) > TOLERANCES.negligible * speed.value() {
             continue;
         }
         // What the joint would do if friction went on to act against the sliding at the start.
@@ -339,10 +335,10 @@ pub fn slip_end<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
             let pushed = block[row + 1][1] * lacking[0] + block[row + 1][2] * lacking[1];
             end += direction[row] * (rubbing.after[row] + pushed / (scale * scale));
         }
-        let limit = first.map_or(dt.value() * (1.0 - NEGLIGIBLE), S::value);
+        let limit = first.map_or(dt.value() * (1.0 - TOLERANCES.negligible), S::value);
         if end.value() < 0.0 {
             let time = speed / (speed - end) * dt;
-            if time.value() > NEGLIGIBLE * dt.value() && time.value() < limit {
+            if time.value() > TOLERANCES.negligible * dt.value() && time.value() < limit {
                 first = Some(time);
             }
         }

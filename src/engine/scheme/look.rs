@@ -8,9 +8,7 @@ use crate::engine::scheme::workspace::Workspace;
 use crate::engine::solver::Solvable;
 use crate::engine::state::State;
 use crate::engine::system::Sides;
-
-/// Distance of features that touch by and by, as a part of the size.
-const NEAR: f64 = 1e-3;
+use crate::engine::tolerances::TOLERANCES;
 
 impl<S: Solvable> IslandStep<'_, S> {
     /// Looks at all contact pairs of the island and marks them open.
@@ -92,7 +90,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         if seen - first > MOST && reach > size {
             let gaps = self.workspace.touches[first..seen].iter().map(|touch| touch.gap.value());
             let nearest = gaps.fold(f64::INFINITY, f64::min).max(0.0);
-            seen = self.list_features(contact, first, nearest + NEAR * size);
+            seen = self.list_features(contact, first, nearest + TOLERANCES.nearby * size);
         }
         self.state.contacts[contact].open_up();
         seen
@@ -124,7 +122,7 @@ impl<S: Solvable> IslandStep<'_, S> {
             let acceleration = length(&self.workspace.acceleration[node]).value();
             self.length * (length(&state.velocity).value() + spin * extent + self.length * acceleration)
         };
-        let mut reach = NEAR * node_extent + 2.0 * moved(sides.node, node_extent);
+        let mut reach = TOLERANCES.nearby * node_extent + 2.0 * moved(sides.node, node_extent);
         if let Some(body) = self.system.surfaces[sides.surface].body {
             reach += 2.0 * moved(body, surface_extent);
         }

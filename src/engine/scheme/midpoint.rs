@@ -28,15 +28,11 @@ use crate::engine::solver::Solvable;
 use crate::engine::state::Trend;
 use crate::engine::system::FrictionLaw;
 use crate::engine::system::linkage::Linkage;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::{Matrix3, Vector3};
 
 /// Contact problems per sweep before a contact is left with the friction row that it was tried with last.
 const MAX_TRIALS: u32 = 8;
-
-/// A touching point that moves further within half a substep, as a part of its distance from the centre, has jumped:
-/// a disc that falls flat, say. What happens at the end is then no consequence of impulses in the middle, and the
-/// contact problem is written in the middle alone.
-const JUMP: f64 = 0.25;
 
 /// The same where rows at the end see less than this part of what impulses in the middle do there.
 const SEEN: f64 = 0.5;
@@ -356,7 +352,10 @@ fn see_contacts<S: Solvable>(step: &mut IslandStep<'_, S>) {
         let at = |node: &Pose<S>, body: Option<&Pose<S>>| near(step.system, node, body, sides, point);
         let middle = at(&node.middle_pose, body.map(|body| &body.middle_pose));
         let end = at(&node.end_pose, body.map(|body| &body.end_pose));
-        let jumps = length(&(end.arm - middle.arm)).value() > JUMP * length(&middle.arm).value();
+        // A disc that falls flat, say: what happens at the end is no consequence of impulses in the middle, and the contact
+        // problem is written in the middle alone.
+        let jumps =
+            length(&(end.arm - middle.arm)).value() > TOLERANCES.followed_part * length(&middle.arm).value();
         let here = jacobian(touch, &middle, &node.middle_pose, body.map(|body| &body.middle_pose));
         columns.push(here);
         let there = jacobian(touch, &end, &node.end_pose, body.map(|body| &body.end_pose));

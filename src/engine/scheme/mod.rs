@@ -45,15 +45,13 @@ use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
 use crate::engine::state::State;
 use crate::engine::system::{Island, System};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 use std::cell::Cell;
 use workspace::Workspace;
 
 /// Sliding speeds up to this part of the largest velocity in a contact problem are round-off.
 const STILL: f64 = 1e-10;
-
-/// A normal that turns further than to this cosine within an interval is not followed.
-const FOLLOWED: f64 = 0.9;
 
 /// Components of bounded friction up to this part of the bound hold.
 const WITHIN_BOUNDS: f64 = 1.0 - 1e-9;
@@ -239,9 +237,7 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
     /// Whether springs turn further in `dt` than can be solved for, and it may be cut.
     #[inline]
     fn is_too_long(&mut self, dt: S) -> bool {
-        /// Parts of a substep at most: the cost of a step stays bounded.
-        const MOST_PARTS: f64 = 256.0;
-        dt.value() * MOST_PARTS > self.length && linked::is_lost(self, dt)
+        dt.value() * f64::from(TOLERANCES.most_parts) > self.length && linked::is_lost(self, dt)
     }
 
     #[inline(never)]

@@ -1,6 +1,6 @@
 //! Velocities at the end of an interval: free motion, links, and what impulses change.
 
-use super::{FOLLOWED, IslandStep, Rebound, Weights, end_point, frictionless, linked, rest};
+use super::{IslandStep, Rebound, Weights, end_point, frictionless, linked, rest};
 use crate::engine::contact::{Carrier, Touch, near, pose};
 use crate::engine::coupling::CouplingMode;
 use crate::engine::geometry::{NodeShape, Pose};
@@ -9,10 +9,8 @@ use crate::engine::scalar::length;
 use crate::engine::scheme::workspace::{Turn, Workspace};
 use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
-
-/// How far a touching point is followed at most within a substep, over its distance from the centre.
-pub(super) const RUNS_OFF: f64 = 0.25;
 
 impl<S: Solvable> IslandStep<'_, S> {
     /// Velocities at the end of `dt` such that the active contacts obey their laws. Returns whether they were found.
@@ -249,10 +247,11 @@ impl<S: Solvable> IslandStep<'_, S> {
         let body = touch.carrier.map(|carrier| self.proposed_pose(carrier.node, dt));
         let end = near(self.system, &node, body.as_ref(), touch.sides(), touch.point);
         // The lowest point of a rim that is nearly flat runs around it: there is nothing to follow either.
-        let ran = length(&(end.arm - touch.arm)).value() > RUNS_OFF * length(&touch.arm).value();
+        let ran =
+            length(&(end.arm - touch.arm)).value() > TOLERANCES.followed_part * length(&touch.arm).value();
         touch.arm_after = if ran { touch.arm } else { end.arm };
         // Where bodies pass through one another without contact, there is nothing to follow.
-        if end.normal.dot(&touch.normal).value() > FOLLOWED {
+        if end.normal.dot(&touch.normal).value() > TOLERANCES.aligned {
             touch.normal_after = end.normal;
         }
         if let (Some(carrier), Some(body)) = (&mut touch.carrier, &body) {

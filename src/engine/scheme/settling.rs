@@ -14,10 +14,8 @@ use crate::engine::law::ContactMode;
 use crate::engine::math::rotation::Orientation;
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::solver::Solvable;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
-
-/// Corrections that are tried.
-const TRIES: usize = 4;
 
 /// What is kept to take a correction back.
 #[derive(Debug)]
@@ -57,7 +55,7 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let booked = step.state.step.dissipated;
     let before = Depth::of(step);
     keep(step);
-    for attempt in 0..TRIES {
+    for attempt in 0..TOLERANCES.placement_rounds {
         correction::close(step, S::zero());
         let learnt = learn(step);
         if attempt == 0 {

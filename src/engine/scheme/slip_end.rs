@@ -7,9 +7,7 @@ use crate::engine::law::ContactMode;
 use crate::engine::scalar::length;
 use crate::engine::solver::Solvable;
 use crate::engine::system::FrictionLaw;
-
-/// Ends of sliding that are closer to an end of the interval than this part of it are not worth a cut.
-const NEGLIGIBLE: f64 = 1e-9;
+use crate::engine::tolerances::TOLERANCES;
 
 /// Earliest time within `dt` at which a contact or joint that slides at the start stops or turns around on the proposed
 /// path.
@@ -52,10 +50,10 @@ pub fn first<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
             + touch.carrier.map_or(S::zero(), |carrier| step.workspace.mobility[carrier.node]);
         let pushed = direction.dot(&(after - before)) - direction.dot(&impulse.tangential) * mobility;
         let braking = mu * impulse.normal * mobility - pushed;
-        let limit = first.map_or(dt.value() * (1.0 - NEGLIGIBLE), S::value);
+        let limit = first.map_or(dt.value() * (1.0 - TOLERANCES.negligible), S::value);
         if braking.value() > 0.0 {
             let time = speed / braking * dt;
-            if time.value() > NEGLIGIBLE * dt.value() && time.value() < limit {
+            if time.value() > TOLERANCES.negligible * dt.value() && time.value() < limit {
                 first = Some(time);
             }
         }

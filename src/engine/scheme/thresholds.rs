@@ -1,13 +1,13 @@
 //! How slow is at rest, and how near is touching: what an interval cannot resolve.
 
 use super::IslandStep;
-use super::proposal::RUNS_OFF;
 use crate::engine::contact::{Carrier, Touch};
 use crate::engine::geometry::NodeShape;
 use crate::engine::law::newton_impact;
 use crate::engine::law::newton_impact::Bounce;
 use crate::engine::scalar::{largest, length};
 use crate::engine::solver::Solvable;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 impl<S: Solvable> IslandStep<'_, S> {
@@ -167,7 +167,7 @@ impl<S: Solvable> IslandStep<'_, S> {
 
     /// How long a contact is followed at most on a body that turns: intervals in which it acts are cut there.
     fn followed(&self, spin: f64) -> f64 {
-        self.length.min(RUNS_OFF / spin)
+        self.length.min(TOLERANCES.followed_part / spin)
     }
 
     /// Normal velocity that is left where a node follows a surface that is not flat.
@@ -209,8 +209,6 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// the tolerance of solvers leaves of the way that a body falls within a step.
     #[inline]
     pub(super) fn touching_distance(&self, touch: &Touch<S>) -> f64 {
-        /// Thousands of roundings.
-        const ROUND_OFF: f64 = 1e-12;
         /// Part of the way that a body falls within a step.
         const UNRESOLVED: f64 = 1e-7;
         let of_node = |node: usize| {
@@ -218,13 +216,13 @@ impl<S: Solvable> IslandStep<'_, S> {
             let fallen = largest(&self.workspace.acceleration[node]) * self.length * self.length;
             largest(&state.position)
                 + largest(&state.velocity) * self.length
-                + fallen * (UNRESOLVED / ROUND_OFF)
+                + fallen * (UNRESOLVED / TOLERANCES.rounding)
         };
         let mut size = of_node(touch.node) + largest(&touch.arm);
         if let Some(carrier) = &touch.carrier {
             size += of_node(carrier.node) + largest(&carrier.arm);
         }
-        ROUND_OFF * size
+        TOLERANCES.rounding * size
     }
 
     /// Distance that a body falls within a step: in a pile, what is nearer rests. Otherwise contacts would open and close

@@ -9,13 +9,13 @@
 
 use super::flight::{Flight, Turning, Way};
 use super::moreau_jean::Gaps;
-use super::proposal::RUNS_OFF;
 use super::root::sign_change;
 use super::{IslandStep, Rebound, balance, correction, linked, moreau_jean, slip_end};
 use crate::engine::contact::{Touch, distance, near};
 use crate::engine::scalar::{Dual, Scalar, length};
 use crate::engine::solver::Solvable;
 use crate::engine::system::{Sides, System};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Impacts and intervals that one substep may be split into, shared by the nodes of the island: all pass an event of one.
@@ -195,9 +195,9 @@ fn strays<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> bool {
         let angle = (own + touch.carrier.map_or(0.0, |carrier| spin(carrier.rotation))) * dt.value();
         let arm =
             length(&touch.arm).value() + touch.carrier.map_or(0.0, |carrier| length(&carrier.arm).value());
-        let reach = correction::NEARBY * length(&touch.arm).value();
+        let reach = TOLERANCES.nearby * length(&touch.arm).value();
         let within = system.half_width(touch.sides()).map_or(reach, |width| reach.min(width));
-        if own * dt.value() > RUNS_OFF {
+        if own * dt.value() > TOLERANCES.followed_part {
             return true;
         }
         if arm * angle * angle <= within {
@@ -516,8 +516,6 @@ fn first_touch<S: Solvable>(
     const WITHIN: f64 = 0.25;
     /// Part of the time up to a touch at which round-off does not hide that the gap is open.
     const SURELY: f64 = 0.99;
-    /// Gaps below this part of what is gone in the interval are none.
-    const NONE: f64 = 1e-14;
     let values = approach.map(S::value);
     let moving = approach.map(|x| Dual::from(x.value()));
     let system = step.system;
@@ -525,7 +523,7 @@ fn first_touch<S: Solvable>(
     let is_convex = approach.point.is_some() || system.is_convex(approach.sides);
     let keeps_plane = is_distance && system.is_convex(approach.sides);
     let (fastest, swing, curvature) = (way.moved / limit, way.swung / limit, approach.curvature());
-    let none = NONE * fastest * limit;
+    let none = TOLERANCES.few_roundings * fastest * limit;
     let within = WITHIN * system.half_width(approach.sides).map_or(f64::INFINITY, |width| width / fastest);
     let shortest = within.min(SHORTEST * limit);
     let mut time = 0.0;

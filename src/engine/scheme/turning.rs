@@ -15,13 +15,12 @@ use crate::engine::scalar::{largest, length};
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Turn within an interval, in rad, up to which the first solution does: what it leaves out is this part of what contact
 /// changes.
 const SLOW: f64 = 1e-4;
-/// Part of the speed by which the ends may move without a second solution.
-const LITTLE: f64 = 1e-6;
 
 /// After the first solution of the contact problem over `dt`: moves the ends by its impulses, and takes these out of the
 /// proposal again. Returns whether the problem is to be solved once more.
@@ -69,7 +68,7 @@ fn move_ends<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) -> bool {
     }
     take_out(step);
     let speeds = step.island.nodes.iter().map(|&node| largest(&step.workspace.velocity[node]));
-    moved > LITTLE * speeds.fold(0.0, f64::max)
+    moved > TOLERANCES.small * speeds.fold(0.0, f64::max)
 }
 
 fn keep_free<S: Solvable>(step: &mut IslandStep<'_, S>) {

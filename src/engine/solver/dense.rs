@@ -1,6 +1,8 @@
 //! Dense matrices: factors with row pivoting, fast, for regular ones; elimination with complete pivoting for
 //! singular ones.
 
+use crate::engine::tolerances::TOLERANCES;
+
 /// A square matrix with room for its elimination.
 #[derive(Debug, Default)]
 pub struct Matrix {
@@ -197,8 +199,6 @@ impl Matrix {
     /// Overwrites `b` with a solution of `A x = b` and the matrix with its elimination. Where the matrix is
     /// singular, free unknowns are zero and as many equations as possible are satisfied. Returns whether it is not.
     pub fn solve_singular(&mut self, b: &mut [f64]) -> bool {
-        /// Pivots smaller than this part of the largest entry count as zero.
-        const RANK_TOLERANCE: f64 = 1e-12;
         let (n, stride) = (self.size, self.stride);
         self.columns.clear();
         self.columns.extend(0..n);
@@ -206,7 +206,7 @@ impl Matrix {
         let mut rank = 0;
         while rank < n {
             let (row, column, pivot) = self.largest_from(rank);
-            if pivot <= RANK_TOLERANCE * largest {
+            if pivot <= TOLERANCES.rounding * largest {
                 break;
             }
             self.swap_rows(rank, row, b);

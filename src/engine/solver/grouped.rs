@@ -8,9 +8,7 @@
 
 use super::dense::Matrix;
 use crate::engine::problem::block_matrix::Block;
-
-/// Once the group with the fewest neighbours is coupled to this part of the others, a dense matrix is faster.
-const DENSE_PART: f64 = 0.4;
+use crate::engine::tolerances::TOLERANCES;
 
 /// Groups of rows, and their elimination.
 #[derive(Debug, Default)]
@@ -229,7 +227,7 @@ impl Groups {
             |group: usize| self.groups[group].links.iter().map(|link| size(&link.group)).sum::<usize>();
         let place = (0..self.waiting.len()).min_by_key(|&place| neighbours(self.waiting[place]))?;
         let left: usize = self.waiting.iter().map(size).sum();
-        (neighbours(self.waiting[place]) as f64 <= DENSE_PART * left as f64).then_some(place)
+        (neighbours(self.waiting[place]) as f64 <= TOLERANCES.dense_part * left as f64).then_some(place)
     }
 
     /// Eliminates the unknowns of a group from all others.

@@ -9,11 +9,7 @@
 use super::complementarity::{LcpSettings, Stop, clamp};
 use super::report::Status;
 use crate::engine::problem::complementarity::Complementarity;
-
-/// Part of the largest entry of the entering column below which an entry does not block.
-const PIVOT: f64 = 1e-9;
-/// Ratios that differ by less, relative to the largest `q`, are tied.
-const TIE: f64 = 1e-12;
+use crate::engine::tolerances::TOLERANCES;
 
 /// Memory of the solver.
 #[derive(Debug, Default)]
@@ -170,7 +166,7 @@ impl Dictionary<'_> {
                 }
             }
             match best {
-                Some(row) if largest_free > PIVOT * largest => self.pivot(row, column),
+                Some(row) if largest_free > TOLERANCES.negligible * largest => self.pivot(row, column),
                 _ => return false,
             }
         }
@@ -215,7 +211,7 @@ impl Dictionary<'_> {
         for row in 0..self.rows {
             largest = largest.max(-self.entry(row, column));
         }
-        let threshold = -PIVOT * largest;
+        let threshold = -TOLERANCES.negligible * largest;
         let mut lowest = f64::INFINITY;
         for row in 0..self.rows {
             let slope = self.entry(row, column);
@@ -233,7 +229,7 @@ impl Dictionary<'_> {
             let slope = self.entry(row, column);
             if slope < threshold
                 && self.blocks(row)
-                && self.constant(row) <= lowest * -slope + TIE * self.scale
+                && self.constant(row) <= lowest * -slope + TOLERANCES.rounding * self.scale
             {
                 tied.push(row);
             }
@@ -268,7 +264,7 @@ impl Dictionary<'_> {
             smallest = smallest.min(ratio);
             size = size.max(ratio.abs());
         }
-        tied.retain(|&row| ratio(row) <= smallest + TIE * size);
+        tied.retain(|&row| ratio(row) <= smallest + TOLERANCES.rounding * size);
     }
 
     /// Exchanges the variables of a row and a column.

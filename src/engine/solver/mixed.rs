@@ -13,6 +13,7 @@ use super::{Method, Nonlinear, Report, SolverScratch, SolverSettings, Start, Sta
 use crate::engine::problem::mixed::{Friction, MixedProblem};
 use crate::engine::problem::residual_mixed::natural_residual;
 use crate::engine::scalar::{Dual, Scalar};
+use crate::engine::tolerances::TOLERANCES;
 
 /// Memory of the mixed solver.
 #[derive(Debug, Default)]
@@ -32,10 +33,6 @@ pub struct MixedScratch {
 
 const FIRST_SWEEPS: u32 = 10;
 const NEWTON_ITERATIONS: u32 = 20;
-/// Residual at which Newton only stirs round-off.
-const ROUND_OFF: f64 = 1e-15;
-/// Newton iterations without a better residual before sweeps take over again.
-const PATIENCE: u32 = 6;
 
 /// Solves a mixed problem from what is in `r` and leaves the best answer there.
 pub fn solve(
@@ -231,11 +228,9 @@ fn sweep_until_solved(
     settings: &SolverSettings,
     best: &mut Best<'_>,
 ) -> u32 {
-    /// Sweeps between two looks at the residual, which costs as much as a sweep.
-    const LOOK_EVERY: u32 = 4;
     let mut sweeps = 0;
     while best.take(problem, r) > settings.tolerance && sweeps < settings.max_iterations {
-        let more = LOOK_EVERY.min(settings.max_iterations - sweeps);
+        let more = TOLERANCES.sweeps_between_residuals.min(settings.max_iterations - sweeps);
         sweep(problem, r, more);
         sweeps += more;
     }
@@ -281,7 +276,10 @@ fn newton(problem: &MixedProblem<f64>, r: &mut [f64], limit: u32, scratch: &mut 
     best.extend_from_slice(r);
     let mut best_residual = natural_residual(problem, r);
     let (mut iteration, mut last_better) = (0, 0);
-    while iteration < limit && best_residual > ROUND_OFF && iteration - last_better < PATIENCE {
+    while iteration < limit
+        && best_residual > TOLERANCES.last_bits
+        && iteration - last_better < TOLERANCES.patience
+    {
         iteration += 1;
         function.clear();
         function.extend((0..problem.friction.len()).flat_map(|contact| phi(problem, r, contact)));

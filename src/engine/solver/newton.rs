@@ -10,11 +10,8 @@ use super::dense::Matrix;
 use super::single_contact::Accuracy;
 use super::sparse::BlockSystem;
 use super::{Effort, Scratch, nsgs};
+use crate::engine::tolerances::TOLERANCES;
 
-/// Shift of the plain iteration: small against `W`, large against round-off, half of the digits of each.
-pub const SHIFT: f64 = 1e-8;
-/// Iterations without a better point before giving up.
-const PATIENCE: u32 = 6;
 /// Substitutions that take the shift out of the least impulses: each gains about as many digits as the shift has.
 const REFINEMENTS: u32 = 3;
 /// Parts with so many active contacts and less than half of their blocks are treated as sparse.
@@ -55,9 +52,9 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
     let mut best = Best::begin(&mut scratch.best, part);
     let mut iterations = 0;
     let mut last_better = 0;
-    while iterations < limit && !part.solved() && iterations - last_better < PATIENCE {
+    while iterations < limit && !part.solved() && iterations - last_better < TOLERANCES.patience {
         iterations += 1;
-        if !step(part, SHIFT, None, &mut scratch.newton) {
+        if !step(part, TOLERANCES.half_of_digits, None, &mut scratch.newton) {
             break;
         }
         if best.offer(part) {
@@ -86,7 +83,7 @@ pub fn solve_from_guess(part: &mut Component, limit: u32, scratch: &mut Scratch)
     while !effort.solved && effort.iterations < limit && part.residual() < last {
         last = part.residual();
         effort = Effort { solver: "newton", iterations: effort.iterations + 1, solved: false };
-        if !step(part, SHIFT, None, &mut scratch.newton) {
+        if !step(part, TOLERANCES.half_of_digits, None, &mut scratch.newton) {
             break;
         }
         if part.solved() {
@@ -114,10 +111,16 @@ fn take_least(part: &mut Component, scratch: &mut Scratch) -> bool {
     centre.resize(part.contacts(), [0.0; 3]);
     for _ in 0..REFINEMENTS {
         if newton.dense {
-            substitute(part, SHIFT, Some(centre), newton);
+            substitute(part, TOLERANCES.half_of_digits, Some(centre), newton);
             write_dense(part, newton);
         } else if newton.sparse.substitute(|row| {
-            right(part, SHIFT, Some(centre), newton.active[row], &newton.modes[newton.active[row]])
+            right(
+                part,
+                TOLERANCES.half_of_digits,
+                Some(centre),
+                newton.active[row],
+                &newton.modes[newton.active[row]],
+            )
         }) {
             write_sparse(part, newton);
         } else {
@@ -132,24 +135,22 @@ fn take_least(part: &mut Component, scratch: &mut Scratch) -> bool {
 /// Whether the answer that the last step has found is the only one nearby: every contact does clearly what the step
 /// took it for, and the equations are regular without the shift.
 fn is_unique(part: &Component, scratch: &NewtonScratch) -> bool {
-    /// Far above what the shift alone makes, far below what regular contacts have.
-    const CLEAR: f64 = 1e-6;
     let clear = |(contact, mode): (usize, &Mode)| match (
         mode,
         Mode::of(part.r[contact], part.u[contact], part.mu[contact]),
     ) {
-        (Mode::Slip { .. }, Mode::Slip { ratio, .. }) => ratio < 1.0 - CLEAR,
+        (Mode::Slip { .. }, Mode::Slip { ratio, .. }) => ratio < 1.0 - TOLERANCES.small,
         (taken, found) => *taken == found,
     };
     let pivots = if scratch.dense { scratch.matrix.pivot_ratio() } else { scratch.sparse.pivot_ratio() };
-    pivots > CLEAR && scratch.modes.iter().enumerate().all(clear)
+    pivots > TOLERANCES.small && scratch.modes.iter().enumerate().all(clear)
 }
 
 /// Takes out what the shift has done to the last step, with the factors at hand, where the change is too small to
 /// matter to the residual; the velocities stay those from before.
 fn polish(part: &mut Component, scratch: &mut NewtonScratch) {
     if scratch.dense {
-        substitute(part, SHIFT, None, scratch);
+        substitute(part, TOLERANCES.half_of_digits, None, scratch);
     } else if !substitute_sparse(part, scratch) {
         return;
     }
@@ -178,7 +179,7 @@ fn polish(part: &mut Component, scratch: &mut NewtonScratch) {
 /// Solves the last sparse system from the present point, where its factors were kept; returns whether they were.
 fn substitute_sparse(part: &Component, scratch: &mut NewtonScratch) -> bool {
     let NewtonScratch { modes, sparse, active, .. } = scratch;
-    sparse.substitute(|row| right(part, SHIFT, None, active[row], &modes[active[row]]))
+    sparse.substitute(|row| right(part, TOLERANCES.half_of_digits, None, active[row], &modes[active[row]]))
 }
 
 /// Replaces the point of `part` by the Newton step from there, for the problem shifted by `rho` about `centre`

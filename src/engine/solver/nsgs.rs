@@ -4,16 +4,14 @@
 use super::component::{Best, Component};
 use super::single_contact::Accuracy;
 use super::{Effort, Scratch};
-
-/// Sweeps between two looks at the residual, which costs as much as a sweep.
-const LOOK_EVERY: u32 = 4;
+use crate::engine::tolerances::TOLERANCES;
 
 /// Sweeps from the point in `part` until solved or at the limit; leaves the best point seen there.
 pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
     let mut best = Best::begin(&mut scratch.best, part);
     let mut sweeps = 0;
     while sweeps < limit && !part.solved() {
-        for _ in 0..LOOK_EVERY.min(limit - sweeps) {
+        for _ in 0..TOLERANCES.sweeps_between_residuals.min(limit - sweeps) {
             sweep(part, Accuracy::Exact);
             sweeps += 1;
         }

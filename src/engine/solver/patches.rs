@@ -6,6 +6,7 @@
 use super::component::{Best, Component};
 use super::single_contact::Accuracy;
 use super::{Effort, Scratch, conjugate, newton, nsgs, proximal};
+use crate::engine::tolerances::TOLERANCES;
 
 /// Sweeps over all contacts before patches are looked for, and after each round of them.
 const FIRST: u32 = 64;
@@ -23,8 +24,7 @@ const RINGS: usize = 2;
 const LARGEST: usize = 300;
 /// Part of the goal of the whole that a patch is solved to.
 const PATCH_GOAL: f64 = 0.1;
-/// Newton's iterations in a patch.
-const NEWTON: u32 = 12;
+/// Proximal iterations in a patch.
 const PROXIMAL: u32 = 40;
 
 /// Of contacts: in no patch, and in one that is not found yet.
@@ -173,8 +173,10 @@ impl PatchScratch {
         let number = patches[members[0]];
         let is_member = |contact: usize| patches[contact] == number;
         patch.take(part, members, positions, is_member, PATCH_GOAL * part.goal());
-        let effort = newton::solve(patch, NEWTON, scratch)
-            .then(NEWTON + PROXIMAL, |limit| proximal::solve(patch, proximal::FAST, limit, scratch));
+        let effort = newton::solve(patch, TOLERANCES.newton_steps, scratch)
+            .then(TOLERANCES.newton_steps + PROXIMAL, |limit| {
+                proximal::solve(patch, proximal::FAST, limit, scratch)
+            });
         for (position, &contact) in members.iter().enumerate() {
             part.r[contact] = patch.r[position];
         }

@@ -9,19 +9,13 @@
 
 use super::alart_curnier::function;
 use super::component::{Best, Component};
-use super::newton::{self, SHIFT};
+use super::newton;
 use super::{Effort, Scratch};
+use crate::engine::tolerances::TOLERANCES;
 
-/// Compliance at the start, where the diagonal of `W` is near one: contacts are nearly on their own.
-const FIRST: f64 = 0.1;
 /// Compliance of a step as a part of the last one, and the largest part at which the path is still followed.
 const SHRINK: f64 = 0.01;
 const SHORTEST: f64 = 0.6;
-/// Newton iterations of a step.
-const ITERATIONS: u32 = 12;
-/// Length of the Alart-Curnier function as a part of `q` at which a step is done. Newton squares it: to ask for less
-/// would save one iteration at most.
-const TOLERANCE: f64 = 1e-9;
 
 /// Memory of the path.
 #[derive(Debug, Default)]
@@ -48,15 +42,15 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
     path.zero.clear();
     path.zero.resize(part.contacts(), [0.0; 3]);
     part.start_at(0);
-    let goal = TOLERANCE * part.q.iter().flatten().map(|q| q * q).sum::<f64>().sqrt();
-    let (mut rho, mut shrink) = (FIRST, SHRINK);
+    let goal = TOLERANCES.negligible * part.q.iter().flatten().map(|q| q * q).sum::<f64>().sqrt();
+    let (mut rho, mut shrink) = (TOLERANCES.first_shift, SHRINK);
     let mut reached = None;
     let mut iterations = 0;
     while iterations < limit {
-        let most = ITERATIONS.min(limit - iterations);
+        let most = TOLERANCES.newton_steps.min(limit - iterations);
         let (used, converged) = converge(part, rho, goal, most, &mut best, newton, path);
         iterations += used;
-        if converged && rho <= SHIFT {
+        if converged && rho <= TOLERANCES.half_of_digits {
             let effort = Effort { solver: "path", iterations, solved: part.solved() };
             return effort.then(limit, |left| newton::solve(part, left, scratch));
         }
@@ -73,7 +67,8 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
             part.r.copy_from_slice(&path.reached);
             part.refresh();
         }
-        rho = reached.map_or(FIRST, |reached| (reached * shrink).max(SHIFT));
+        rho = reached
+            .map_or(TOLERANCES.first_shift, |reached| (reached * shrink).max(TOLERANCES.half_of_digits));
     }
     best.finish(part, "path", iterations)
 }

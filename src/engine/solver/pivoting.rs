@@ -10,13 +10,12 @@ use super::complementarity::{LcpSettings, Stop, clamp, largest, velocity};
 use super::factor::Factor;
 use super::report::Status;
 use crate::engine::problem::complementarity::Complementarity;
+use crate::engine::tolerances::TOLERANCES;
 
 /// Exchanges of whole blocks without progress before single rows are exchanged.
 const PATIENCE: u32 = 4;
 /// Part of the largest `q` below which a disagreement is round-off.
 const ROUND_OFF: f64 = 1e-13;
-/// The shift, relative to the diagonal.
-const SHIFT: f64 = 1e-8;
 /// Proximal steps; each gains about as many digits as the shift has.
 const PROXIMAL_STEPS: u32 = 8;
 
@@ -54,7 +53,7 @@ pub fn run<P: Complementarity>(
     if status != Status::NumericalError {
         return Stop { status, iterations: pivots.iterations };
     }
-    pivots.shift = SHIFT * if diagonal > 0.0 { diagonal } else { largest(problem.m()) };
+    pivots.shift = TOLERANCES.half_of_digits * if diagonal > 0.0 { diagonal } else { largest(problem.m()) };
     scratch.centre.clear();
     scratch.centre.resize(size, 0.0);
     let mut last = f64::INFINITY;

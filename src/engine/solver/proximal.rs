@@ -5,20 +5,17 @@
 use super::alart_curnier::function;
 use super::component::{Best, Component};
 use super::{Effort, Scratch, newton};
+use crate::engine::tolerances::TOLERANCES;
 
 /// Factor by which shifts shrink: fast, and slow but safer.
 pub const FAST: f64 = 0.1;
 pub const SLOW: f64 = 0.3;
-/// Shift of the first outer iteration; the diagonal of `W` is near one.
-const FIRST: f64 = 0.1;
-const SMALLEST: f64 = 1e-8;
+/// Largest shift.
 const LARGEST: f64 = 10.0;
 /// Growth of the shift where Newton fails.
 const GROWTH: f64 = 10.0;
 /// Outer iterations to be solved at a shift after a failure, before it shrinks again.
 const HOLD: u32 = 2;
-/// Newton iterations per outer iteration.
-const INNER: u32 = 12;
 /// Decrease of the Alart-Curnier function at which an outer iteration is done.
 const INNER_TOLERANCE: f64 = 0.1;
 /// Outer iterations with a small shift that do not halve the residual: the point runs away along a ray.
@@ -30,7 +27,7 @@ const SMALL: f64 = 1e-7;
 pub fn solve(part: &mut Component, shrink: f64, limit: u32, scratch: &mut Scratch) -> Effort {
     let mut best = Best::begin(&mut scratch.best, part);
     let centre = &mut scratch.centre;
-    let mut rho = FIRST;
+    let mut rho = TOLERANCES.first_shift;
     let mut hold = 0;
     let mut iterations = 0;
     let mut halved = best.residual();
@@ -40,7 +37,7 @@ pub fn solve(part: &mut Component, shrink: f64, limit: u32, scratch: &mut Scratc
         centre.extend_from_slice(&part.r);
         let inner_goal = (INNER_TOLERANCE * function(part, rho, centre)).max(f64::MIN_POSITIVE);
         let mut done = false;
-        for _ in 0..INNER.min(limit - iterations) {
+        for _ in 0..TOLERANCES.newton_steps.min(limit - iterations) {
             iterations += 1;
             if !newton::step(part, rho, Some(centre), &mut scratch.newton) {
                 break;
@@ -55,7 +52,7 @@ pub fn solve(part: &mut Component, shrink: f64, limit: u32, scratch: &mut Scratc
             if hold > 0 {
                 hold -= 1;
             } else {
-                rho = (rho * shrink).max(SMALLEST);
+                rho = (rho * shrink).max(TOLERANCES.half_of_digits);
             }
         } else {
             part.r.copy_from_slice(centre);

@@ -6,6 +6,7 @@
 //! is always a root; written as `mu r_N / |r_T| = 1` it is nearly straight. [More and Sorensen 1983]
 
 use crate::engine::problem::block_matrix::Block;
+use crate::engine::tolerances::TOLERANCES;
 
 /// A contact prepared for many right-hand sides.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +30,6 @@ pub struct SingleContact {
 /// Root searches end here: bisection of the whole range of `f64` takes fewer steps.
 const MAX_STEPS: u32 = 200;
 const ROUND_OFF: f64 = 4.0 * f64::EPSILON;
-/// Relative length of a Newton step after which the next point is exact.
-const CLOSE: f64 = 1e-8;
 
 /// How exactly a contact is solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +41,6 @@ pub enum Accuracy {
 }
 /// Slip rates above this overflow when squared twice.
 const LARGEST_GUESS: f64 = 1e70;
-/// Slip rate, relative to `S`, that stands in for zero where `S` is singular.
-const REGULARISATION: f64 = 1e-8;
 
 impl SingleContact {
     /// Prepares a contact.
@@ -109,7 +106,7 @@ impl SingleContact {
             return Some([0.0; 2]);
         }
         // Near the smallest of the many impulses that stop it, then improved.
-        let rate = REGULARISATION * self.trace;
+        let rate = TOLERANCES.half_of_digits * self.trace;
         let inverse = self.inverse_determinant(rate);
         let [a, b, c, d] = self.schur;
         let left = |[x, y]: [f64; 2]| [a * x + b * y + shifted[0], c * x + d * y + shifted[1]];
@@ -153,7 +150,7 @@ impl SingleContact {
         } else {
             // Exact where `S` is a multiple of the identity and does not act on the normal.
             let length = (shifted[0] * shifted[0] + shifted[1] * shifted[1]).sqrt();
-            (length / (self.mu * free) - 0.5 * size).max(REGULARISATION * size)
+            (length / (self.mu * free) - 0.5 * size).max(TOLERANCES.half_of_digits * size)
         };
         let mut settled = false;
         for _ in 0..MAX_STEPS {
@@ -191,7 +188,7 @@ impl SingleContact {
                 return Some(on_the_cone);
             }
             // Newton squares the error, bisection has no more numbers to try.
-            settled = (next == newton && (newton - rate).abs() <= CLOSE * (rate + size))
+            settled = (next == newton && (newton - rate).abs() <= TOLERANCES.half_of_digits * (rate + size))
                 || high - low <= ROUND_OFF * (low + size);
             rate = next;
         }

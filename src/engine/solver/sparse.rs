@@ -7,6 +7,7 @@
 use super::dense::Matrix;
 use super::grouped::{Groups, Row};
 use crate::engine::problem::block_matrix::Block;
+use crate::engine::tolerances::TOLERANCES;
 
 /// A system of equations in blocks of up to three unknowns.
 #[derive(Debug, Default)]
@@ -34,8 +35,6 @@ pub struct BlockSystem {
 
 /// Diagonal blocks with larger condition are no pivots.
 const WORST_CONDITION: f64 = 1e6;
-/// Once the row with the fewest neighbours is coupled to this part of the others, a dense matrix is faster.
-const DENSE_PART: f64 = 0.4;
 /// So many rows are never worth the bookkeeping.
 const ALWAYS_DENSE: usize = 6;
 
@@ -109,7 +108,7 @@ impl BlockSystem {
                 break;
             };
             let row = self.waiting[place];
-            if neighbours(&row) as f64 > DENSE_PART * self.waiting.len() as f64 {
+            if neighbours(&row) as f64 > TOLERANCES.dense_part * self.waiting.len() as f64 {
                 break;
             }
             candidates -= 1;

@@ -16,6 +16,7 @@ use super::law::facets::Polygon;
 use super::math::union_find::UnionFind;
 use super::settings::Settings;
 use super::ties::Ties;
+use crate::engine::tolerances::TOLERANCES;
 
 /// Most places of a contact in [`super::State::guesses`]: all features of two boxes have their own.
 pub(super) const MOST_PLACES: usize = 512;
@@ -471,8 +472,6 @@ impl System {
     /// Half of the least width of the wider one of two shapes; none for a plane or a stop, behind which all is solid. Shapes
     /// of unknown width, and those that are flat, count as plates.
     pub(super) fn half_width(&self, sides: Sides) -> Option<f64> {
-        /// Half the width of a plate over its size.
-        const PLATE: f64 = 1e-3;
         let SurfaceShape::Solid { solid, .. } = &self.surfaces[sides.surface].shape else { return None };
         let own = match self.nodes[sides.node].shape.as_surface() {
             Some(SurfaceShape::Solid { solid, .. }) => solid.half_width(),
@@ -483,7 +482,7 @@ impl System {
             return Some(width);
         }
         let extent = self.nodes[sides.node].shape.extent(&self.details.points);
-        Some(PLATE * if extent > 0.0 { extent.min(solid.extent()) } else { solid.extent() })
+        Some(TOLERANCES.nearby * if extent > 0.0 { extent.min(solid.extent()) } else { solid.extent() })
     }
 
     /// Number of points of a contact that may well touch at the same time.

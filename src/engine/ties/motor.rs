@@ -3,11 +3,9 @@
 use crate::engine::inputs::{Input, MAX_INPUT_DERIVATIVE};
 use crate::engine::scalar::Scalar;
 use crate::engine::scalar::elementary::{cos, sin, sincos};
+use crate::engine::tolerances::TOLERANCES;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::{PI, TAU};
-
-/// Part of a communication step that is round-off of its length.
-const ROUND_OFF: f64 = 1e-9;
 
 /// What drives the free coordinate of a revolute or prismatic joint.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,7 +125,7 @@ fn given<S: Scalar>(drive: Drive, input: &Input<S, 1>, moment: &Moment, before: 
             slope.derivatives[..MAX_INPUT_DERIVATIVE - 1].copy_from_slice(&input.derivatives[1..]);
             Demand { rate: slope.at(moment.elapsed)[0], position: Some(value) }
         }
-        Drive::Position if moment.left > ROUND_OFF * moment.elapsed => {
+        Drive::Position if moment.left > TOLERANCES.negligible * moment.elapsed => {
             Demand { rate: (value - before) / S::from(moment.left), position: None }
         }
         Drive::Position => Demand { rate: S::zero(), position: Some(value) },

@@ -8,6 +8,7 @@
 
 use super::Anchor;
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::{Matrix3, Vector3};
 
 /// A spring and damper; stiffness and damping are parameters.
@@ -121,9 +122,7 @@ impl Miss {
     /// Judges what is missed, where the last time it was `last`.
     #[inline]
     pub fn judge(&self, last: f64) -> Pursuit {
-        /// Part of the energy: what an island may gain in a step. It takes a thousand million steps to double.
-        const NOTHING: f64 = 1e-9;
-        if self.work <= NOTHING * self.energy + self.damped + self.rounding {
+        if self.work <= TOLERANCES.negligible * self.energy + self.damped + self.rounding {
             Pursuit::Caught
         } else if self.work < 0.5 * last {
             Pursuit::Near
@@ -140,9 +139,6 @@ pub fn rounding(stiffness: f64, interval: f64, distances: f64) -> f64 {
     const OPERATIONS: f64 = 8.0;
     OPERATIONS * f64::EPSILON * stiffness * interval * distances
 }
-
-/// Newton steps at most, each of which halves what is missed at least. Springs that turn by 0.9 rad in a step need four.
-pub const MOST_NEWTON_STEPS: usize = 12;
 
 /// Distance of ends. Where they coincide it has no tangent.
 #[inline]

@@ -14,11 +14,11 @@ use crate::engine::scheme::workspace::Workspace;
 use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
 use crate::engine::system::linkage::Linkage;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::{Matrix3, Vector3};
 
-/// Directions in which a contact yields by less than this part of what it would without joints are held by these. There
-/// it is given a compliance, as a part of the same, so that what has no effect on the motion is determined.
-const HELD: f64 = 1e-6;
+/// Compliance of a direction in which joints hold a contact, as a part of how it would yield without them: what has no effect
+/// on the motion is determined.
 pub const SOFTNESS: f64 = 1e-3;
 
 /// Writes scales and Delassus operator of the active contacts over `dt` and, but for corrections of position, of the
@@ -216,12 +216,12 @@ fn scale_operator<S: Scalar>(
 fn soften<S: Scalar>(own: &mut Matrix3<S>, alone: f64) {
     let softness = SOFTNESS * alone;
     let values = own.map(S::value);
-    if values[(0, 0)] <= HELD * alone {
+    if values[(0, 0)] <= TOLERANCES.small * alone {
         own[(0, 0)] += S::from(softness);
     }
     let axes = values.fixed_view::<2, 2>(1, 1).into_owned().symmetric_eigen();
     for (yielding, axis) in axes.eigenvalues.iter().zip(axes.eigenvectors.column_iter()) {
-        if *yielding <= HELD * alone {
+        if *yielding <= TOLERANCES.small * alone {
             let mut across = own.fixed_view_mut::<2, 2>(1, 1);
             across += (axis * axis.transpose() * softness).map(S::from);
         }

@@ -31,7 +31,8 @@ use crate::engine::state::State;
 use crate::engine::system::System;
 use crate::engine::system::linkage::Linkage;
 use crate::engine::ties::motor::{Demand, Moment};
-use crate::engine::ties::spring::{MOST_NEWTON_STEPS, Miss, Pursuit};
+use crate::engine::ties::spring::{Miss, Pursuit};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Solutions for the rows of joints, each with the end of the interval from the one before.
@@ -126,7 +127,7 @@ fn solve_free<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     if dt.value() > 0.0 && !linkage.springs.is_empty() {
         newton::see_springs(step, linkage, index);
         let mut missed = f64::INFINITY;
-        for _ in 0..MOST_NEWTON_STEPS {
+        for _ in 0..TOLERANCES.newton_steps {
             pursuit = bend(step, linkage, index, dt, &mut missed);
             if pursuit != Pursuit::Near {
                 break;

@@ -9,12 +9,8 @@ use crate::engine::scalar::{Scalar, largest};
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::solver::Solvable;
 use crate::engine::system::linkage::{JointPlace, Linkage};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
-
-/// Displacements that take out the errors of joints; each leaves the square of the one before.
-const ROUNDS: usize = 4;
-/// Errors of joints that are left alone, as a part of the size of the positions.
-const CLOSED: f64 = 1e-15;
 
 /// Takes the errors of the joints out of the positions that were reached.
 pub fn settle<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
@@ -35,7 +31,7 @@ pub fn follow<S: Solvable>(step: &mut IslandStep<'_, S>) {
 /// Displaces nodes until the joints are closed.
 pub fn close_joints<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let (linkage, index) = linkage_of(step);
-    for round in 0..ROUNDS {
+    for round in 0..TOLERANCES.placement_rounds {
         place_nodes(step, index);
         follow_angles(step, linkage, index);
         // Once in any case: errors that are zero may have tangents.
@@ -83,7 +79,7 @@ fn joint_errors<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, in
         for ((block, size), (error, held)) in blocks.into_iter().zip(errors.into_iter().zip(held)) {
             let Some(place) = block else { continue };
             let error = Vector3::from_fn(|row, _| if held[row] { error[row] } else { S::zero() });
-            closed &= largest(&error) <= CLOSED * size;
+            closed &= largest(&error) <= TOLERANCES.last_bits * size;
             written[place.block] = -error;
         }
     }

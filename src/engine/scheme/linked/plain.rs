@@ -11,7 +11,8 @@ use crate::engine::scheme::workspace::Workspace;
 use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
 use crate::engine::system::linkage::{Linkage, Plain};
-use crate::engine::ties::spring::{MOST_NEWTON_STEPS, Miss, Pursuit};
+use crate::engine::ties::spring::{Miss, Pursuit};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// The springs of such an island.
@@ -117,7 +118,7 @@ fn pursue<S: Solvable>(
     let before = |local: usize| island.get(local).map_or_else(Vector3::zeros, |&node| nodes[node].position);
     let (stored, rounded) = plain.energy(parameters, dt, before);
     let mut last = f64::INFINITY;
-    for _ in 0..MOST_NEWTON_STEPS {
+    for _ in 0..TOLERANCES.newton_steps {
         let mut miss = Miss { energy: stored, ..Miss::default() };
         let mut speed = 0.0_f64;
         let mean = |node: usize| acting_velocity(&nodes[node], &velocity[node], theta);

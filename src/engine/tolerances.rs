@@ -1,0 +1,85 @@
+//! Numbers that were chosen, not derived, each with its reason. All are parts of scales of the problem at hand (a length, a
+//! speed, an entry of a matrix), so that models in other units move alike.
+//!
+//! Precision comes in steps. Where a comparison has to tell round-off from what counts, it takes the step that fits the
+//! way by which its numbers were made, and no number of its own.
+
+/// See [`TOLERANCES`].
+#[derive(Clone, Copy, Debug)]
+pub struct Tolerances {
+    /// Precision of a result that a repeated solution has refined: some units in the last place.
+    pub last_bits: f64,
+    /// Precision after tens of operations.
+    pub few_roundings: f64,
+    /// Precision after thousands of operations: relative changes below it end fixed-point iterations, lengths below it over
+    /// the size of a shape tell no direction, pivots below it are none.
+    pub rounding: f64,
+    /// Part of a quantity that has no effect on a motion which is itself exact to the order of the step: times at the ends
+    /// of an interval, compliances that only choose between redundant forces, gains of energy in a step (a thousand
+    /// million steps double it).
+    pub negligible: f64,
+    /// Half of the digits of a number, the square root of its precision: shifts of a matrix that are small against its
+    /// entries and large against their round-off; sines below it make a cross product meaningless; Newton's next step after
+    /// a change of this size is exact.
+    pub half_of_digits: f64,
+    /// A difference that is clearly no round-off and still decides nothing: between faces to project on, times of a master,
+    /// directions that joints hold.
+    pub small: f64,
+    /// Length, over half of how thin a solid is, below which a difference of features does not make another contact point:
+    /// equal faces on each other touch with as many corners as they have.
+    pub sliver: f64,
+    /// Cosine of the angle between normals of features that touch together, and of normals that are followed within an
+    /// interval: 26 degrees, less than half of what a corner of a hexagon turns.
+    pub aligned: f64,
+    /// Slope, or sine, up to which parts next to the nearest one may come to touch within a step: 6 degrees.
+    pub tilted: f64,
+    /// Sine between an axis and an edge below which a round side touches along a line, with a contact point at each end.
+    pub along_a_line: f64,
+    /// Distance, over that of a contact point from the centre, that features may be apart and touch within a step, that
+    /// position corrections close, and that flat shapes are thick: a thousandth.
+    pub nearby: f64,
+    /// Largest displacement of a contact point within an interval, over its distance from the centre, that a linear
+    /// approach follows: a quarter of a radian, at which a cosine is wrong by 3 percent.
+    pub followed_part: f64,
+    /// Part of the other rows that a row may be coupled to before a dense matrix is faster than a sparse one (measured).
+    pub dense_part: f64,
+    /// Newton iterations of one inner problem: those that converge take four to eight.
+    pub newton_steps: u32,
+    /// Iterations of Newton's method without a better point before it gives up: it may get worse before it converges.
+    pub patience: u32,
+    /// Gauss-Seidel sweeps between two residuals, each of which costs as much as a sweep.
+    pub sweeps_between_residuals: u32,
+    /// Displacements that close gaps and joints; each leaves an error of the square of the one before.
+    pub placement_rounds: usize,
+    /// Passes of friction whose bounds follow from the answer and start from nothing.
+    pub bound_passes: u32,
+    /// Parts that a step is cut into where something turns too far: the cost of a step stays bounded.
+    pub most_parts: u32,
+    /// Shift or compliance, over a diagonal near one, at which contacts are nearly on their own: where proximal points and
+    /// the path of vanishing compliance begin.
+    pub first_shift: f64,
+}
+
+/// The values in use.
+pub const TOLERANCES: Tolerances = Tolerances {
+    last_bits: 1e-15,
+    few_roundings: 1e-14,
+    rounding: 1e-12,
+    negligible: 1e-9,
+    half_of_digits: 1e-8,
+    small: 1e-6,
+    sliver: 1e-4,
+    aligned: 0.9,
+    tilted: 0.1,
+    along_a_line: 1e-3,
+    nearby: 1e-3,
+    followed_part: 0.25,
+    dense_part: 0.4,
+    newton_steps: 12,
+    patience: 6,
+    sweeps_between_residuals: 4,
+    placement_rounds: 4,
+    bound_passes: 50,
+    most_parts: 256,
+    first_shift: 0.1,
+};
