@@ -37,7 +37,7 @@ pub use initial::{
     couple_initially, scale_given, take_given_motion,
 };
 pub use inputs::{Input, Inputs, MAX_INPUT_DERIVATIVE};
-pub use law::{ContactMode, JointFriction};
+pub use law::{ContactMode, FrictionLaw, JointFriction};
 pub use linkage::{JointMotion, joint_motion, spring_length, spring_tension};
 pub use math::rotation::Orientation;
 pub use math::twist::{Twist, Wrench};
@@ -51,7 +51,7 @@ pub use problem::residual::natural_residual;
 pub use scalar::{Dual, Scalar};
 pub use scheme::continuous::SHORTEST as SHORTEST_CONTACT_INTERVAL;
 pub use scheme::workspace::Workspace;
-pub use settings::{Impact, Scheme, Settings, SolverChoice, SolverSettings};
+pub use settings::{Impact, Scheme, SchemeName, Settings, SolverChoice, SolverSettings, Solves};
 pub use solver::{
     LcpScratch, LcpSettings, LcpSolver, Report, Solvable, SolverScratch, Status, complementarity_solve,
     solve_cone,
@@ -63,7 +63,6 @@ pub use state::{
 };
 pub use step::{MAX_SUBSTEPS, Quality, StepError, Steppable, advance};
 pub use system::{
-    Between, Contact, FrictionLaw, Group, Island, Linkage, Members, Node, Pile, Response, Sides, System,
-    Thing,
+    Between, Contact, Group, Island, Linkage, Members, Node, Pile, Response, Sides, System, Thing,
 };
 pub use ties::{Anchor, Drive, Joint, JointEnd, JointKind, JointState, Motor, Profile, Spring, Ties};

@@ -1,7 +1,10 @@
 //! What a model chooses of time stepping and of the contact solver.
 
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
 /// How a substep is integrated.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Scheme {
     /// Moreau-Jean.
     MoreauJean,
@@ -23,11 +26,13 @@ pub enum Scheme {
 }
 
 /// How contacts rebound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Impact {
-    /// Newton's law as far as it adds no energy.
+    /// Newton's law of impact; where it would add energy, as it can with friction, all restitutions of the impact are multiplied by the largest number at which it adds none.
     Consistent,
-    /// Newton's law.
+    /// Newton's law of impact, also where it adds energy.
     Newton,
 }
 
@@ -69,20 +74,57 @@ pub struct SolverSettings {
 }
 
 /// Solver to use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum SolverChoice {
     /// Chosen by problem, with fallbacks.
     Auto,
-    /// Block nonsmooth Gauss-Seidel.
+    /// Block nonsmooth Gauss-Seidel, for every friction law.
     Nsgs,
-    /// Semismooth Newton, with proximal regularisation where the plain iteration fails.
+    /// Semismooth Newton, for every friction law.
     Newton,
-    /// Lexicographic Lemke, for contacts without friction, polygons and bounded friction.
+    /// Lemke's method, for contacts without friction and with friction.facets, friction.box or friction.bristle.
     Lemke,
-    /// Block principal pivoting, for contacts without friction and bounded friction.
+    /// Principal pivoting, for contacts without friction and with friction.box or friction.bristle.
     Pivoting,
-    /// Projected Gauss-Seidel, for contacts without friction and bounded friction.
+    /// Projected Gauss-Seidel, for contacts without friction and with friction.box or friction.bristle.
     Pgs,
+}
+
+/// A scheme by its name in model files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum SchemeName {
+    /// Moreau-Jean time stepping with theta. With theta = 0.5 energy balances to round-off for point masses, contacts and springs that keep their direction; for springs that turn and bodies in joints it oscillates with an amplitude of order 2 in the step.
+    MoreauJean,
+    /// Implicit midpoint with sweeps: order 2 also where bodies slide and roll. The energy of springs between point masses balances, also while they turn, as far as the sweeps converge; 5 sweeps reach round-off.
+    Midpoint,
+    /// Two-step formula with rho: order 2 between impacts, damps motion that is much faster than the step. Energy balances to order 1.
+    Multistep,
+    /// Hilber, Hughes and Taylor's method with alpha: order 2 between impacts, damps motion that is faster than the step. Energy balances to order 1.
+    Hht,
+}
+
+impl SchemeName {
+    /// Whether energy that is lost between impacts is lost on purpose, to damp what is faster than the step.
+    pub fn damps(self) -> bool {
+        match self {
+            SchemeName::MoreauJean | SchemeName::Midpoint => false,
+            SchemeName::Multistep | SchemeName::Hht => true,
+        }
+    }
+
+    /// As it is written in a file.
+    pub fn text(self) -> &'static str {
+        match self {
+            SchemeName::MoreauJean => "moreau-jean",
+            SchemeName::Midpoint => "midpoint",
+            SchemeName::Multistep => "multistep",
+            SchemeName::Hht => "hht",
+        }
+    }
 }
 
 impl Scheme {
@@ -93,7 +135,38 @@ impl Scheme {
     }
 }
 
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Scheme::MoreauJean => write!(f, "Moreau-Jean"),
+            Scheme::Midpoint { sweeps } => write!(f, "midpoint, {sweeps} sweeps"),
+            Scheme::Multistep { rho } => write!(f, "multistep, rho {rho:?}"),
+            Scheme::Hht { alpha } => write!(f, "HHT, alpha {alpha:?}"),
+        }
+    }
+}
+
+/// What a solver can solve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Solves {
+    /// Every friction law.
+    All,
+    /// Linear ones: polygons and bounds.
+    Linear,
+    /// Bounds alone.
+    Bounds,
+}
+
 impl SolverChoice {
+    /// What it can solve.
+    pub fn solves(self) -> Solves {
+        match self {
+            SolverChoice::Auto | SolverChoice::Nsgs | SolverChoice::Newton => Solves::All,
+            SolverChoice::Lemke => Solves::Linear,
+            SolverChoice::Pivoting | SolverChoice::Pgs => Solves::Bounds,
+        }
+    }
+
     /// Name in model files and reports.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,16 +1,14 @@
 //! From the validated model to the engine's system and initial state.
 
 use super::{
-    Anchor, Between, Coupling, Frame, Friction, Impact, Latency, Model, Motion, NodeShape, Other, Rotation,
-    Scheme, Solver, Surface, SurfaceShape, TriangleMesh,
+    Anchor, Between, Coupling, Frame, Latency, Model, Motion, NodeShape, Other, Rotation, Surface,
+    SurfaceShape, TriangleMesh,
 };
 use crate::engine::geometry::polyhedron::Polyhedron;
 use crate::engine::geometry::solids::{Ball, Capsule, Cuboid, Cylinder};
-use crate::engine::law::bristle::Bristle;
-use crate::engine::law::facets::Polygon;
 use crate::engine::{
-    self, CouplingMode, CouplingState, Details, Facets, FrictionLaw, NodeState, Orientation, Parameters,
-    RotationState, Settings, Solid, SolverChoice, SolverSettings, Start, State, System, Ties,
+    self, CouplingMode, CouplingState, Details, Facets, NodeState, Orientation, Parameters, RotationState,
+    Settings, Solid, SolverSettings, Start, State, System, Ties,
 };
 use nalgebra::Vector3;
 
@@ -24,31 +22,16 @@ impl Model {
 
     fn system(&self) -> System {
         let settings = Settings {
-            scheme: match self.engine.scheme {
-                Scheme::MoreauJean => engine::Scheme::MoreauJean,
-                Scheme::Midpoint { sweeps } => engine::Scheme::Midpoint { sweeps },
-                Scheme::Multistep { rho } => engine::Scheme::Multistep { rho },
-                Scheme::Hht { alpha } => engine::Scheme::Hht { alpha },
-            },
+            scheme: self.engine.scheme,
             theta: self.engine.theta,
             gamma: self.engine.gamma,
             time_of_impact: self.engine.time_of_impact,
-            impact: match self.engine.impact {
-                Impact::Consistent => engine::Impact::Consistent,
-                Impact::Newton => engine::Impact::Newton,
-            },
+            impact: self.engine.impact,
             correction: self.engine.correction,
             energy_balance: self.engine.energy_balance,
             allow_initial_penetration: self.engine.allow_initial_penetration,
             solver: SolverSettings {
-                choice: match self.engine.solver {
-                    Solver::Auto => SolverChoice::Auto,
-                    Solver::Nsgs => SolverChoice::Nsgs,
-                    Solver::Newton => SolverChoice::Newton,
-                    Solver::Lemke => SolverChoice::Lemke,
-                    Solver::Pivoting => SolverChoice::Pivoting,
-                    Solver::Pgs => SolverChoice::Pgs,
-                },
+                choice: self.engine.solver,
                 tolerance: self.engine.tolerance,
                 max_iterations: self.engine.max_iterations,
             },
@@ -79,7 +62,7 @@ impl Model {
             .contacts
             .iter()
             .map(|contact| {
-                let friction = friction_law(contact.friction);
+                let friction = contact.friction.law();
                 let (node, other) = match &contact.between {
                     Between::Pair { node, other } => (*node, *other),
                     Between::Group(group) => return engine::Contact::of_group(group.clone(), friction),
@@ -360,19 +343,4 @@ pub(super) fn facets(polyhedra: &[Polyhedron]) -> Vec<Facets> {
 
 fn cuboid(size: [f64; 3]) -> Cuboid {
     Cuboid { half: Vector3::from(size) * 0.5 }
-}
-
-fn friction_law(friction: Friction) -> FrictionLaw {
-    match friction {
-        Friction::Cone => FrictionLaw::Cone,
-        Friction::Facets { facets, aligned, outer } => FrictionLaw::Facets {
-            count: facets as usize,
-            aligned,
-            polygon: if outer { Polygon::Outer } else { Polygon::Inner },
-        },
-        Friction::Box { iterations } => FrictionLaw::Box { iterations },
-        Friction::Bristle { stiffness, threshold, iterations } => {
-            FrictionLaw::Bristle { bristle: Bristle { stiffness, threshold }, iterations }
-        }
-    }
 }

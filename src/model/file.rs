@@ -6,7 +6,9 @@
 
 use super::Model;
 use super::diagnostics::{ModelFileError, Problem};
+use super::friction::FrictionEntry;
 use super::{copies, structure, validate};
+use crate::engine::{Impact, SchemeName, SolverChoice};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema, json_schema};
@@ -234,7 +236,7 @@ pub(super) struct EngineSection {
     #[schemars(with = "Option<bool>")]
     pub time_of_impact: Option<Spanned<bool>>,
     /// String, default "consistent": how contacts with restitution rebound.
-    pub impact: ImpactName,
+    pub impact: Impact,
     /// Boolean, default true with time_of_impact and with scheme "midpoint", else false: remove penetration at position level, without adding energy.
     pub correction: Option<bool>,
     /// Boolean, default false, with scheme "moreau-jean" and theta = 0.5, and with scheme "midpoint": bodies that turn or are in joints lose the energy that impacts, friction and damping take, and no more and no less.
@@ -243,8 +245,8 @@ pub(super) struct EngineSection {
     /// Boolean, default false: a simulation may start with nodes inside surfaces.
     pub allow_initial_penetration: bool,
     /// String, default "auto": contact solver.
-    #[schemars(with = "SolverName")]
-    pub solver: Spanned<SolverName>,
+    #[schemars(with = "SolverChoice")]
+    pub solver: Spanned<SolverChoice>,
     /// Number above 0 and below 1, default 1e-10: relative residual at which a contact problem counts as solved.
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub tolerance: f64,
@@ -265,66 +267,15 @@ impl Default for EngineSection {
             alpha: None,
             gamma: 0.5,
             time_of_impact: None,
-            impact: ImpactName::Consistent,
+            impact: Impact::Consistent,
             correction: None,
             energy_balance: None,
             allow_initial_penetration: false,
-            solver: Spanned::new(0..0, SolverName::Auto),
+            solver: Spanned::new(0..0, SolverChoice::Auto),
             tolerance: 1e-10,
             max_iterations: 1000,
         }
     }
-}
-
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum ImpactName {
-    /// Newton's law of impact; where it would add energy, as it can with friction, all restitutions of the impact are multiplied by the largest number at which it adds none.
-    Consistent,
-    /// Newton's law of impact, also where it adds energy.
-    Newton,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum SchemeName {
-    /// Moreau-Jean time stepping with theta. With theta = 0.5 energy balances to round-off for point masses, contacts and springs that keep their direction; for springs that turn and bodies in joints it oscillates with an amplitude of order 2 in the step.
-    MoreauJean,
-    /// Implicit midpoint with sweeps: order 2 also where bodies slide and roll. The energy of springs between point masses balances, also while they turn, as far as the sweeps converge; 5 sweeps reach round-off.
-    Midpoint,
-    /// Two-step formula with rho: order 2 between impacts, damps motion that is much faster than the step. Energy balances to order 1.
-    Multistep,
-    /// Hilber, Hughes and Taylor's method with alpha: order 2 between impacts, damps motion that is faster than the step. Energy balances to order 1.
-    Hht,
-}
-
-impl SchemeName {
-    /// As it is written in a file.
-    pub fn text(self) -> &'static str {
-        match self {
-            SchemeName::MoreauJean => "moreau-jean",
-            SchemeName::Midpoint => "midpoint",
-            SchemeName::Multistep => "multistep",
-            SchemeName::Hht => "hht",
-        }
-    }
-}
-
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum SolverName {
-    /// Chosen by problem, with fallbacks.
-    Auto,
-    /// Lemke's method, for contacts without friction and with friction.facets, friction.box or friction.bristle.
-    Lemke,
-    /// Principal pivoting, for contacts without friction and with friction.box or friction.bristle.
-    Pivoting,
-    /// Projected Gauss-Seidel, for contacts without friction and with friction.box or friction.bristle.
-    Pgs,
-    /// Block nonsmooth Gauss-Seidel, for every friction law.
-    Nsgs,
-    /// Semismooth Newton, for every friction law.
-    Newton,
 }
 
 #[derive(Clone, Deserialize, JsonSchema)]
@@ -759,60 +710,6 @@ pub(super) enum ContactComplianceEntry {
 }
 
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) enum FrictionEntry {
-    /// Coulomb's law with the exact cone.
-    Cone {
-        /// Number from 0 up, required: friction coefficient.
-        #[schemars(range(min = 0.0))]
-        mu: f64,
-    },
-    /// Coulomb's law with a regular polygon in place of the circle.
-    Facets {
-        /// Number from 0 up, required: friction coefficient.
-        #[schemars(range(min = 0.0))]
-        mu: f64,
-        /// Integer from 4 to 1000, default 16: number of directions.
-        #[serde(default = "default_facets")]
-        #[schemars(range(min = 4, max = 1000))]
-        facets: u32,
-        /// Boolean, default true: turned so that one direction meets the predicted slip; otherwise fixed.
-        #[serde(default = "default_aligned")]
-        aligned: bool,
-        /// Boolean, default false: a polygon around the circle instead of inside it.
-        #[serde(default)]
-        outer: bool,
-    },
-    /// Each tangential component on its own between bounds, in a fixed basis.
-    Box {
-        /// Number from 0 up, required: friction coefficient.
-        #[schemars(range(min = 0.0))]
-        mu: f64,
-        /// Integer from 0 to 100, default 0: fixed-point iterations of the bounds, which come from the last step.
-        #[serde(default)]
-        #[schemars(range(min = 0, max = 100))]
-        iterations: u32,
-    },
-    /// Peiret's regularised law: a static bristle, and friction aligned with the slip above a threshold.
-    Bristle {
-        /// Number from 0 up, required: friction coefficient.
-        #[schemars(range(min = 0.0))]
-        mu: f64,
-        /// Number above 0 in N/m, default infinitely stiff: stiffness of the bristle.
-        #[schemars(extend("exclusiveMinimum" = 0.0))]
-        stiffness: Option<f64>,
-        /// Number above 0 in m/s, default 0.01: slip speed up to which the contact is static.
-        #[serde(default = "default_threshold")]
-        #[schemars(extend("exclusiveMinimum" = 0.0))]
-        threshold: f64,
-        /// Integer from 0 to 100, default 0: fixed-point iterations of the bounds, which come from the last step.
-        #[serde(default)]
-        #[schemars(range(min = 0, max = 100))]
-        iterations: u32,
-    },
-}
-
-#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SpringEntry {
     /// String, required: letters, digits and _, unique among nodes, surfaces, contacts, springs and joints.
@@ -1037,18 +934,6 @@ pub(super) enum ProfileShapeEntry {
 
 fn default_exponent() -> f64 {
     1.5
-}
-
-fn default_facets() -> u32 {
-    16
-}
-
-fn default_aligned() -> bool {
-    true
-}
-
-fn default_threshold() -> f64 {
-    0.01
 }
 
 fn default_joint_threshold() -> f64 {

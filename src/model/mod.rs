@@ -10,6 +10,7 @@ pub mod copies;
 pub mod diagnostics;
 #[cfg(feature = "cli")]
 pub mod file;
+mod friction;
 pub mod packed;
 pub mod pattern;
 #[cfg(feature = "cli")]
@@ -22,6 +23,8 @@ pub mod validate;
 
 pub use crate::engine::law::continuous::{Compliance, ContinuousLaw};
 pub use crate::engine::{Drive, Group, JointFriction, JointKind, Kinetic, Latency, Link, Members, Profile};
+pub use crate::engine::{Impact, Scheme, SolverChoice as Solver};
+pub use friction::Friction;
 
 use serde::{Deserialize, Serialize};
 
@@ -136,54 +139,6 @@ pub struct Engine {
     pub tolerance: f64,
     /// Limit of solver iterations.
     pub max_iterations: u32,
-}
-
-/// Time stepping scheme.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Scheme {
-    /// Moreau-Jean.
-    MoreauJean,
-    /// Implicit midpoint.
-    Midpoint {
-        /// Fixed-point sweeps per internal step.
-        sweeps: u32,
-    },
-    /// Two-step formula.
-    Multistep {
-        /// Asymptotic spectral radius.
-        rho: f64,
-    },
-    /// Hilber, Hughes and Taylor's.
-    Hht {
-        /// Damping of what is stiff.
-        alpha: f64,
-    },
-}
-
-/// Law of impact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Impact {
-    /// Newton's law as far as it adds no energy.
-    Consistent,
-    /// Newton's law.
-    Newton,
-}
-
-/// Contact solver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Solver {
-    /// Chosen by problem, with fallbacks.
-    Auto,
-    /// Block nonsmooth Gauss-Seidel.
-    Nsgs,
-    /// Semismooth Newton.
-    Newton,
-    /// Lemke's method.
-    Lemke,
-    /// Principal pivoting.
-    Pivoting,
-    /// Projected Gauss-Seidel.
-    Pgs,
 }
 
 /// A point mass or rigid body.
@@ -393,36 +348,6 @@ pub struct Contact {
     pub normal_stiffness: f64,
     /// A continuous contact; none for a hard one.
     pub compliance: Option<Compliance>,
-}
-
-/// Friction law.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Friction {
-    /// The exact Coulomb cone.
-    Cone,
-    /// A regular polygon in place of the circle.
-    Facets {
-        /// Number of directions, 4 or more.
-        facets: u32,
-        /// Turned so that one direction meets the predicted slip.
-        aligned: bool,
-        /// Around the circle instead of inside it.
-        outer: bool,
-    },
-    /// Bounded components in a fixed basis.
-    Box {
-        /// Fixed-point iterations of the bounds.
-        iterations: u32,
-    },
-    /// Regularised friction.
-    Bristle {
-        /// Stiffness; may be infinite.
-        stiffness: f64,
-        /// Speed up to which a contact is static.
-        threshold: f64,
-        /// Fixed-point iterations of the bounds.
-        iterations: u32,
-    },
 }
 
 /// A spring and damper.

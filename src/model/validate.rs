@@ -15,16 +15,15 @@ pub use contact::{MAX_CONTACTS, MOST_SHOWN_PAIRS};
 use super::assemble::{facets, polyhedra};
 use super::diagnostics::Problem;
 use super::file::{
-    ContactEntry, EngineSection, FrictionEntry, ImpactName, ModelFile, NodeEntry, NodeShapeEntry, SchemeName,
-    SolverName, SurfaceEntry, SurfaceShapeEntry,
+    ContactEntry, EngineSection, ModelFile, NodeEntry, NodeShapeEntry, SurfaceEntry, SurfaceShapeEntry,
 };
 use super::shape_file::Use;
 use super::{
-    Contact, Engine, Experiment, Friction, Impact, Model, Motion, Node, NodeShape, Rotation, Scheme, Solver,
-    Surface, SurfaceShape,
+    Contact, Engine, Experiment, Friction, Model, Motion, Node, NodeShape, Rotation, Scheme, Surface,
+    SurfaceShape,
 };
 use crate::engine::law::bristle::{self, Bristle};
-use crate::engine::{MAX_SUBSTEPS, ORIENTATION_TOLERANCE};
+use crate::engine::{MAX_SUBSTEPS, ORIENTATION_TOLERANCE, SchemeName, Solves};
 use nalgebra::{Vector3, Vector4};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -158,21 +157,11 @@ impl<'a> Validator<'a> {
             theta: entry.theta.as_ref().map_or(0.5, |theta| *theta.get_ref()),
             gamma: entry.gamma,
             time_of_impact,
-            impact: match entry.impact {
-                ImpactName::Consistent => Impact::Consistent,
-                ImpactName::Newton => Impact::Newton,
-            },
+            impact: entry.impact,
             correction: entry.correction.unwrap_or(time_of_impact || is_midpoint),
             energy_balance: self.energy_balance(entry),
             allow_initial_penetration: entry.allow_initial_penetration,
-            solver: match entry.solver.get_ref() {
-                SolverName::Auto => Solver::Auto,
-                SolverName::Lemke => Solver::Lemke,
-                SolverName::Pivoting => Solver::Pivoting,
-                SolverName::Pgs => Solver::Pgs,
-                SolverName::Nsgs => Solver::Nsgs,
-                SolverName::Newton => Solver::Newton,
-            },
+            solver: *entry.solver.get_ref(),
             tolerance: entry.tolerance,
             max_iterations: entry.max_iterations,
         }
@@ -184,13 +173,12 @@ impl<'a> Validator<'a> {
             return false;
         };
         let theta = entry.theta.as_ref().map_or(0.5, |theta| *theta.get_ref());
-        let damps = match entry.scheme {
-            SchemeName::MoreauJean if theta == 0.5 => return true,
-            SchemeName::Midpoint => return true,
-            SchemeName::MoreauJean => format!("theta = {theta:?} takes or adds energy on purpose"),
-            SchemeName::Multistep | SchemeName::Hht => {
-                format!("scheme \"{}\" takes energy on purpose", entry.scheme.text())
-            }
+        let damps = if entry.scheme.damps() {
+            format!("scheme \"{}\" takes energy on purpose", entry.scheme.text())
+        } else if entry.scheme == SchemeName::MoreauJean && theta != 0.5 {
+            format!("theta = {theta:?} takes or adds energy on purpose")
+        } else {
+            return true;
         };
         self.problems.push(
             Problem::at(written.span(), format!("energy cannot be balanced: {damps}")).hint(
@@ -462,19 +450,12 @@ impl<'a> Validator<'a> {
     fn friction(&mut self, file: &ModelFile, entry: &ContactEntry, node: usize) -> (Friction, f64) {
         let law = entry.friction.as_ref().map(Spanned::get_ref);
         let span = || entry.friction.as_ref().map_or(entry.between.span(), Spanned::span);
-        match law {
-            None => (Friction::Cone, 0.0),
-            Some(&FrictionEntry::Cone { mu }) => (Friction::Cone, mu),
-            Some(&FrictionEntry::Facets { mu, facets, aligned, outer }) => {
-                (Friction::Facets { facets, aligned, outer }, mu)
-            }
-            Some(&FrictionEntry::Box { mu, iterations }) => (Friction::Box { iterations }, mu),
-            Some(&FrictionEntry::Bristle { mu, stiffness, threshold, iterations }) => {
-                let stiffness = stiffness.unwrap_or(f64::INFINITY);
-                self.bristle_holds(file, node, &Bristle { stiffness, threshold }, mu, span());
-                (Friction::Bristle { stiffness, threshold, iterations }, mu)
-            }
+        let Some(law) = law else { return (Friction::Cone, 0.0) };
+        let (friction, mu) = law.read();
+        if let Friction::Bristle { stiffness, threshold, .. } = friction {
+            self.bristle_holds(file, node, &Bristle { stiffness, threshold }, mu, span());
         }
+        (friction, mu)
     }
 
     /// A bristle must not be so soft that letting go of it alone makes the contact slide.
@@ -496,17 +477,13 @@ impl<'a> Validator<'a> {
     /// The solver can solve the friction law of every contact.
     fn solver_fits(&mut self, file: &ModelFile, model: &Model) {
         let solver = model.engine.solver;
-        let name = match solver {
-            Solver::Auto | Solver::Nsgs | Solver::Newton => return,
-            Solver::Lemke => "lemke",
-            Solver::Pivoting => "pivoting",
-            Solver::Pgs => "pgs",
-        };
-        let law = |contact: &Contact| match contact.friction {
-            _ if contact.mu <= 0.0 || contact.compliance.is_some() => None,
-            Friction::Cone => Some("friction.cone"),
-            Friction::Facets { .. } if solver != Solver::Lemke => Some("friction.facets"),
-            Friction::Facets { .. } | Friction::Box { .. } | Friction::Bristle { .. } => None,
+        if solver.solves() == Solves::All {
+            return;
+        }
+        let name = solver.name();
+        let law = |contact: &Contact| {
+            let matters = contact.mu > 0.0 && contact.compliance.is_none();
+            matters.then(|| contact.friction.unsolved_by(solver)).flatten()
         };
         let misfits = || model.contacts.iter().filter_map(|contact| law(contact).map(|law| (contact, law)));
         let Some((contact, law)) = misfits().next() else { return };
@@ -516,7 +493,7 @@ impl<'a> Validator<'a> {
             count => format!(" (and {count} more)"),
         };
         let message = format!("solver \"{name}\" cannot solve contact `{}` with {law}{others}", contact.name);
-        let facets = if solver == Solver::Lemke { "friction.facets, " } else { "" };
+        let facets = if solver.solves() == Solves::Linear { "friction.facets, " } else { "" };
         self.problems.push(Problem::at(file.engine.solver.span(), message).hint(format!(
             "choose solver \"auto\", \"nsgs\" or \"newton\", or a friction law that \"{name}\" solves: {facets}friction.box, friction.bristle or none"
         )));

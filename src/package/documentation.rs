@@ -351,10 +351,8 @@ fn engine(model: &Model) -> String {
 
 fn scheme(engine: &Engine) -> String {
     match engine.scheme {
-        Scheme::MoreauJean => format!("Moreau-Jean, theta {:?}", engine.theta),
-        Scheme::Midpoint { sweeps } => format!("midpoint, {sweeps} sweeps"),
-        Scheme::Multistep { rho } => format!("multistep, rho {rho:?}"),
-        Scheme::Hht { alpha } => format!("HHT, alpha {alpha:?}"),
+        Scheme::MoreauJean => format!("{}, theta {:?}", engine.scheme, engine.theta),
+        scheme => scheme.to_string(),
     }
 }
 

@@ -11,9 +11,11 @@ pub mod bristle;
 pub mod continuous;
 pub mod coulomb_cone;
 pub mod facets;
+pub mod friction;
 pub mod joint_friction;
 pub mod newton_impact;
 
+pub use friction::FrictionLaw;
 pub use joint_friction::JointFriction;
 
 use serde::{Deserialize, Serialize};

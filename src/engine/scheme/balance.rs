@@ -22,7 +22,6 @@ use crate::engine::scalar::{Scalar, length};
 use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
 use crate::engine::state::StepRecord;
-use crate::engine::system::FrictionLaw;
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::{Matrix3, Vector3};
 
@@ -73,7 +72,7 @@ pub fn is_due<S: Solvable>(step: &IslandStep<'_, S>) -> bool {
     // A contact or a bristle that yields stores energy.
     let is_rigid = |&contact: &usize| {
         let contact = &system.contacts[contact];
-        contact.normal_stiffness.is_infinite() && !matches!(contact.friction, FrictionLaw::Bristle { .. })
+        contact.normal_stiffness.is_infinite() && contact.friction.threshold().is_none()
     };
     let is_driven = |linkage: usize| {
         let linkage = &system.linkages[linkage];

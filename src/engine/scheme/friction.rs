@@ -8,14 +8,11 @@
 
 use super::IslandStep;
 use crate::engine::law::bounded::BoundedRows;
-use crate::engine::law::box_friction;
-use crate::engine::law::bristle::{self, Memory};
-use crate::engine::law::facets::Facets;
+use crate::engine::law::friction::{Set, Sliding};
 use crate::engine::problem::mixed::Friction;
 use crate::engine::scalar::Scalar;
 use crate::engine::solver::Solvable;
 use crate::engine::state::ContactMemory;
-use crate::engine::system::FrictionLaw;
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
@@ -65,30 +62,18 @@ pub fn write<S: Solvable>(
             let compliance = S::from(1.0 / pair.normal_stiffness) / (dt * dt) * scale * scale;
             problem.add_normal_compliance(index, compliance, memory.normal * dt / scale);
         }
-        match pair.friction {
-            FrictionLaw::Cone => {}
-            FrictionLaw::Facets { count, aligned, polygon } => {
-                let predicted = [problem.contacts.q[3 * index + 1], problem.contacts.q[3 * index + 2]];
-                let direction = if aligned { Facets::aligned(predicted) } else { [S::one(), S::zero()] };
-                problem.friction[index] = Friction::Facets(Facets { mu, count, direction }, polygon);
-            }
-            FrictionLaw::Box { .. } => {
-                problem.set_bounded(index, &scaled(&box_friction::rows(mu, limit), scale));
-            }
-            FrictionLaw::Bristle { bristle, .. } => {
-                let slip = tangential(&slip);
-                let rows = if dt.value() > 0.0 {
-                    let last = Memory {
-                        normal: limit,
-                        tangential: tangential(&memory.tangential).map(|force| force * dt),
-                    };
-                    bristle::rows(&bristle, mu, &last, slip, dt)
-                } else {
-                    // An impact is over before a bristle bends: the limit along the slip.
-                    BoundedRows { direction: Facets::aligned(slip), ..box_friction::rows(mu, limit) }
-                };
-                step.workspace.problem.set_bounded(index, &scaled(&rows, scale));
-            }
+        let sliding = Sliding {
+            mu,
+            limit,
+            last: tangential(&memory.tangential).map(|force| force * dt),
+            slip: tangential(&slip),
+            predicted: [problem.contacts.q[3 * index + 1], problem.contacts.q[3 * index + 2]],
+            dt,
+        };
+        match pair.friction.set(&sliding) {
+            Set::Disc => {}
+            Set::Polygon(facets, polygon) => problem.friction[index] = Friction::Facets(facets, polygon),
+            Set::Rectangle(rows) => problem.set_bounded(index, &scaled(&rows, scale)),
         }
     }
 }
@@ -109,10 +94,7 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bo
     for index in 0..step.workspace.active.len() {
         let touch = &step.workspace.touches[step.workspace.active[index]];
         let pair = &step.system.contacts[touch.contact];
-        let iterations = match pair.friction {
-            FrictionLaw::Cone | FrictionLaw::Facets { .. } => continue,
-            FrictionLaw::Box { iterations } | FrictionLaw::Bristle { iterations, .. } => iterations,
-        };
+        let Some(iterations) = pair.friction.passes() else { continue };
         let remembered =
             touch.memory(step.system).map_or(0.0, |memory| step.state.memories[memory].normal.value());
         let found = step.workspace.unknowns[3 * index] * step.workspace.scales[index];

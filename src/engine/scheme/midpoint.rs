@@ -18,6 +18,7 @@ use super::{IslandStep, Rebound, balance, friction, joint_friction, linked};
 use crate::engine::contact::{Impulse, Jacobian, Touch, near, pose};
 use crate::engine::geometry::{Pose, Proximity};
 use crate::engine::law::ContactMode;
+use crate::engine::law::FrictionLaw;
 use crate::engine::linkage::{Configuration, Rubbing, Scratch};
 use crate::engine::math::rotation::{Orientation, angular_momentum};
 use crate::engine::problem::delassus::{Bodies, assemble, scales};
@@ -26,7 +27,6 @@ use crate::engine::scalar::{Scalar, length};
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::solver::Solvable;
 use crate::engine::state::Trend;
-use crate::engine::system::FrictionLaw;
 use crate::engine::system::linkage::Linkage;
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::{Matrix3, Vector3};
@@ -427,8 +427,8 @@ fn guess_sticking<S: Solvable>(step: &mut IslandStep<'_, S>) {
 /// A bristle decides by its threshold whether it holds.
 fn follow_bristles<S: Solvable>(step: &mut IslandStep<'_, S>) {
     for index in 0..step.workspace.active.len() {
-        if let FrictionLaw::Bristle { bristle, .. } = friction_of(step, index) {
-            let slips = length(&mean_slip(step, index)).value() > bristle.threshold;
+        if let Some(threshold) = friction_of(step, index).threshold() {
+            let slips = length(&mean_slip(step, index)).value() > threshold;
             step.workspace.midpoint.sticking[index] = !slips;
         }
     }
@@ -681,7 +681,7 @@ fn revise_sticking<S: Solvable>(step: &mut IslandStep<'_, S>, trial: u32) -> boo
     let mut revised = false;
     for (index, sticking) in midpoint.sticking.iter_mut().enumerate() {
         let touch = &touches[active[index]];
-        if matches!(step.system.contacts[touch.contact].friction, FrictionLaw::Bristle { .. }) {
+        if step.system.contacts[touch.contact].friction.threshold().is_some() {
             continue;
         }
         let wrong = match impulses[index].mode {

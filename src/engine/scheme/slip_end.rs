@@ -6,7 +6,6 @@ use super::{IslandStep, joint_friction};
 use crate::engine::law::ContactMode;
 use crate::engine::scalar::length;
 use crate::engine::solver::Solvable;
-use crate::engine::system::FrictionLaw;
 use crate::engine::tolerances::TOLERANCES;
 
 /// Earliest time within `dt` at which a contact or joint that slides at the start stops or turns around on the proposed
@@ -18,10 +17,7 @@ pub fn first<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
         let mu = step.state.parameters.mu[touch.contact];
         // Only for a point mass, on what does not turn by it, is the brake the mass alone; bounded friction creeps
         // while it holds.
-        let has_limit_in_step = matches!(
-            step.system.contacts[touch.contact].friction,
-            FrictionLaw::Cone | FrictionLaw::Facets { .. }
-        );
+        let has_limit_in_step = step.system.contacts[touch.contact].friction.passes().is_none();
         if impulse.mode == ContactMode::Open
             || mu.value() <= 0.0
             || touch.rotation.is_some()

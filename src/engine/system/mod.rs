@@ -10,9 +10,8 @@ pub use linkage::Linkage;
 use super::coupling::{Coupling, CouplingMode};
 use super::geometry::stop::Stop;
 use super::geometry::{Details, Meeting, NodeShape, Solid, Surface, SurfaceShape, meeting};
-use super::law::bristle::Bristle;
+use super::law::FrictionLaw;
 use super::law::continuous::Compliance;
-use super::law::facets::Polygon;
 use super::math::union_find::UnionFind;
 use super::settings::Settings;
 use super::ties::Ties;
@@ -127,34 +126,6 @@ pub enum Response {
     },
 }
 
-/// Friction law of a contact.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum FrictionLaw {
-    /// The exact Coulomb cone.
-    Cone,
-    /// A polygon in place of the circle.
-    Facets {
-        /// Number of directions.
-        count: usize,
-        /// Whether one direction meets the predicted slip; otherwise the first tangent.
-        aligned: bool,
-        /// Inside or outside of the circle.
-        polygon: Polygon,
-    },
-    /// Bounded components.
-    Box {
-        /// Fixed-point iterations of the bounds.
-        iterations: u32,
-    },
-    /// Regularised friction.
-    Bristle {
-        /// Stiffness and threshold.
-        bristle: Bristle,
-        /// Fixed-point iterations of the bounds.
-        iterations: u32,
-    },
-}
-
 impl Contact {
     /// A contact of a node and a surface; one that looks back at the last step gets the next places in `memories`.
     ///
@@ -167,8 +138,7 @@ impl Contact {
         normal_stiffness: f64,
         memories: &mut usize,
     ) -> Contact {
-        let remembers = matches!(friction, FrictionLaw::Box { .. } | FrictionLaw::Bristle { .. })
-            || normal_stiffness.is_finite();
+        let remembers = friction.passes().is_some() || normal_stiffness.is_finite();
         let memory = remembers.then_some(*memories);
         let (points, by_features) = match meeting(shape, &surface.shape).expect("the pair has a gap function")
         {
@@ -317,10 +287,7 @@ impl Island {
     /// Whether velocities within tolerance are as good as none: no spring and no memory of friction makes another of it.
     /// A lone contact of a point mass is solved exactly, and at once.
     fn comes_to_rest(&self, contacts: &[Contact]) -> bool {
-        let is_plain = |contact: &Contact| {
-            contact.memory.is_none()
-                && matches!(contact.friction, FrictionLaw::Cone | FrictionLaw::Facets { .. })
-        };
+        let is_plain = |contact: &Contact| contact.memory.is_none() && contact.friction.passes().is_none();
         self.splits()
             && (self.is_pile || self.contacts.len() > usize::from(self.has_points_only))
             && self.contacts.iter().all(|&contact| is_plain(&contacts[contact]))

@@ -1,14 +1,14 @@
 //! Rules of continuous contacts: which keys go together, which nodes may have them, how stiff they may be.
 
 use super::Validator;
+use crate::engine::SchemeName;
 use crate::engine::law::continuous::kelvin_voigt::KelvinVoigt;
 use crate::engine::law::continuous::spring::PowerSpring;
 use crate::engine::law::continuous::{Approach, Compliance, ContinuousLaw, Impact};
 use crate::engine::{SHORTEST_CONTACT_INTERVAL, gap};
 use crate::model::diagnostics::Problem;
-use crate::model::file::{
-    ContactComplianceEntry, ContactEntry, CouplingName, FrictionEntry, ModelFile, SchemeName,
-};
+use crate::model::file::{ContactComplianceEntry, ContactEntry, CouplingName, ModelFile};
+use crate::model::friction::FrictionEntry;
 use crate::model::{Between, Contact, Model, Node, NodeShape};
 use nalgebra::Vector3;
 use toml::Spanned;

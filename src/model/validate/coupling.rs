@@ -1,9 +1,10 @@
 //! Rules of bodies that a master moves: which keys go together, and with which scheme.
 
 use super::Validator;
+use crate::engine::SchemeName;
 use crate::model::diagnostics::Problem;
 use crate::model::file::{
-    CouplingName, LatencyEntry, MotionName, NodeEntry, SchemeName, SurfaceEntry, SurfaceShapeEntry,
+    CouplingName, LatencyEntry, MotionName, NodeEntry, SurfaceEntry, SurfaceShapeEntry,
 };
 use crate::model::{Coupling, Frame, Kinetic, Latency, Link, Motion, Rotation};
 use std::ops::Range;

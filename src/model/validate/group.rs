@@ -3,7 +3,8 @@
 use super::contact::Shapes;
 use super::{Named, Validator};
 use crate::model::diagnostics::Problem;
-use crate::model::file::{ContactEntry, FrictionEntry};
+use crate::model::file::ContactEntry;
+use crate::model::friction::FrictionEntry;
 use crate::model::pattern::fits;
 use crate::model::{Group, Members, Other};
 use toml::Spanned;
