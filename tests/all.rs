@@ -26,6 +26,7 @@ mod complementarity;
 mod compliance_docs;
 mod cone_solvers;
 mod continuous;
+mod contributing;
 mod corner_cases;
 mod coupling_docs;
 mod derivatives;

@@ -51,7 +51,9 @@ pub use problem::residual::natural_residual;
 pub use scalar::{Dual, Scalar};
 pub use scheme::continuous::SHORTEST as SHORTEST_CONTACT_INTERVAL;
 pub use scheme::workspace::Workspace;
-pub use settings::{Impact, Scheme, SchemeName, Settings, SolverChoice, SolverSettings, Solves};
+pub use settings::{
+    Impact, Scheme, SchemeName, SchemeParameters, Settings, SolverChoice, SolverSettings, Solves,
+};
 pub use solver::{
     LcpScratch, LcpSettings, LcpSolver, Report, Solvable, SolverScratch, Status, complementarity_solve,
     solve_cone,

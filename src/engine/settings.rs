@@ -107,7 +107,28 @@ pub enum SchemeName {
     Hht,
 }
 
+/// Parameters of schemes, as far as a model gives them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SchemeParameters {
+    /// Of the midpoint rule.
+    pub sweeps: Option<u32>,
+    /// Of the two-step formula.
+    pub rho: Option<f64>,
+    /// Of Hilber, Hughes and Taylor's method.
+    pub alpha: Option<f64>,
+}
+
 impl SchemeName {
+    /// The scheme with its parameters, or their defaults.
+    pub fn with(self, parameters: &SchemeParameters) -> Scheme {
+        match self {
+            SchemeName::MoreauJean => Scheme::MoreauJean,
+            SchemeName::Midpoint => Scheme::Midpoint { sweeps: parameters.sweeps.unwrap_or(3) },
+            SchemeName::Multistep => Scheme::Multistep { rho: parameters.rho.unwrap_or(0.6) },
+            SchemeName::Hht => Scheme::Hht { alpha: parameters.alpha.unwrap_or(0.1) },
+        }
+    }
+
     /// Whether energy that is lost between impacts is lost on purpose, to damp what is faster than the step.
     pub fn damps(self) -> bool {
         match self {

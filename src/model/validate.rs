@@ -23,7 +23,7 @@ use super::{
     SurfaceShape,
 };
 use crate::engine::law::bristle::{self, Bristle};
-use crate::engine::{MAX_SUBSTEPS, ORIENTATION_TOLERANCE, SchemeName, Solves};
+use crate::engine::{MAX_SUBSTEPS, ORIENTATION_TOLERANCE, SchemeName, SchemeParameters, Solves};
 use nalgebra::{Vector3, Vector4};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -191,7 +191,6 @@ impl<'a> Validator<'a> {
     /// The scheme; keys that belong to another one are refused, because they would do nothing.
     fn scheme(&mut self, entry: &EngineSection) -> Scheme {
         let name = entry.scheme.text();
-        let given = |key: &Option<Spanned<f64>>, default| key.as_ref().map_or(default, |key| *key.get_ref());
         let keys = [
             ("theta", entry.theta.as_ref().map(Spanned::span), SchemeName::MoreauJean),
             ("sweeps", entry.sweeps.as_ref().map(Spanned::span), SchemeName::Midpoint),
@@ -213,14 +212,11 @@ impl<'a> Validator<'a> {
                     .hint("leave `time_of_impact` out, or write scheme = \"moreau-jean\""),
             );
         }
-        match entry.scheme {
-            SchemeName::MoreauJean => Scheme::MoreauJean,
-            SchemeName::Midpoint => {
-                Scheme::Midpoint { sweeps: entry.sweeps.as_ref().map_or(3, |sweeps| *sweeps.get_ref()) }
-            }
-            SchemeName::Multistep => Scheme::Multistep { rho: given(&entry.rho, 0.6) },
-            SchemeName::Hht => Scheme::Hht { alpha: given(&entry.alpha, 0.1) },
-        }
+        entry.scheme.with(&SchemeParameters {
+            sweeps: entry.sweeps.as_ref().map(|sweeps| *sweeps.get_ref()),
+            rho: entry.rho.as_ref().map(|rho| *rho.get_ref()),
+            alpha: entry.alpha.as_ref().map(|alpha| *alpha.get_ref()),
+        })
     }
 
     fn node(&mut self, entry: &'a NodeEntry, scheme: SchemeName) -> Node {
