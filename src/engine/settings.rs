@@ -80,16 +80,16 @@ pub struct SolverSettings {
 pub enum SolverChoice {
     /// Chosen by problem, with fallbacks.
     Auto,
-    /// Block nonsmooth Gauss-Seidel, for every friction law.
-    Nsgs,
-    /// Semismooth Newton, for every friction law.
-    Newton,
     /// Lemke's method, for contacts without friction and with friction.facets, friction.box or friction.bristle.
     Lemke,
     /// Principal pivoting, for contacts without friction and with friction.box or friction.bristle.
     Pivoting,
     /// Projected Gauss-Seidel, for contacts without friction and with friction.box or friction.bristle.
     Pgs,
+    /// Block nonsmooth Gauss-Seidel, for every friction law.
+    Nsgs,
+    /// Semismooth Newton, for every friction law.
+    Newton,
 }
 
 /// A scheme by its name in model files.
