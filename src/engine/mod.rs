@@ -25,6 +25,7 @@ mod start;
 mod state;
 mod step;
 mod system;
+pub mod tape;
 
 pub use contact::{Touch, deepest, gap, pose};
 pub use coupling::{

@@ -40,7 +40,9 @@ use super::problem::cone::ConeProblem;
 use super::problem::mixed::MixedProblem;
 use super::problem::residual::natural_residual;
 use super::scalar::{Dual, Scalar};
+use super::tape::Traced;
 use component::Component;
+use dense::Matrix;
 use single_contact::{Accuracy, SingleContact};
 use split::Parts;
 
@@ -343,6 +345,9 @@ pub trait Solvable: Scalar {
         settings: &SolverSettings,
         scratch: &mut SolverScratch,
     ) -> Report;
+
+    /// Replaces the changes `b` by those of a solution of `A x = b`, as [`Matrix::solve_singular`] finds it.
+    fn solve_changes(matrix: &mut Matrix, b: &mut [Self]);
 }
 
 impl Solvable for f64 {
@@ -363,31 +368,57 @@ impl Solvable for f64 {
     ) -> Report {
         mixed::solve(problem, r, Start::Answer, settings, scratch)
     }
+
+    fn solve_changes(_: &mut Matrix, _: &mut [f64]) {}
+}
+
+macro_rules! solve_with_changes {
+    () => {
+        fn solve_mixed(
+            problem: &MixedProblem<Self>,
+            r: &mut [Self],
+            settings: &SolverSettings,
+            scratch: &mut SolverScratch,
+        ) -> Report {
+            mixed::solve_with_changes(problem, r, Start::Guess, settings, scratch)
+        }
+
+        fn judge_mixed(
+            problem: &MixedProblem<Self>,
+            r: &mut [Self],
+            settings: &SolverSettings,
+            scratch: &mut SolverScratch,
+        ) -> Report {
+            mixed::solve_with_changes(problem, r, Start::Answer, settings, scratch)
+        }
+    };
 }
 
 impl Solvable for Dual {
-    fn solve_mixed(
-        problem: &MixedProblem<Dual>,
-        r: &mut [Dual],
-        settings: &SolverSettings,
-        scratch: &mut SolverScratch,
-    ) -> Report {
-        mixed::solve_dual(problem, r, Start::Guess, settings, scratch)
-    }
+    solve_with_changes!();
 
-    fn judge_mixed(
-        problem: &MixedProblem<Dual>,
-        r: &mut [Dual],
-        settings: &SolverSettings,
-        scratch: &mut SolverScratch,
-    ) -> Report {
-        mixed::solve_dual(problem, r, Start::Answer, settings, scratch)
+    fn solve_changes(matrix: &mut Matrix, b: &mut [Dual]) {
+        let mut tangents: Vec<f64> = b.iter().map(|b| b.tangent).collect();
+        matrix.solve_singular(&mut tangents);
+        for (b, tangent) in b.iter_mut().zip(tangents) {
+            *b = Dual { value: 0.0, tangent };
+        }
     }
 }
 
-fn solve_dual(
-    problem: &ConeProblem<Dual>,
-    r: &mut [Dual],
+impl Solvable for Traced {
+    solve_with_changes!();
+
+    fn solve_changes(matrix: &mut Matrix, b: &mut [Traced]) {
+        matrix.eliminate();
+        let matrix = matrix.clone();
+        Traced::map_changes(b, move |changes| matrix.substitute_transposed(changes));
+    }
+}
+
+fn solve_with_changes<S: Solvable>(
+    problem: &ConeProblem<S>,
+    r: &mut [S],
     start: Start,
     settings: &SolverSettings,
     scratch: &mut SolverScratch,
@@ -396,7 +427,7 @@ fn solve_dual(
     let mut impulses = std::mem::take(&mut scratch.impulses);
     problem.copy_values(&mut values);
     impulses.clear();
-    impulses.extend(r.iter().map(|r| r.value));
+    impulses.extend(r.iter().map(|r| r.value()));
     let report = solve_parts(&values, &mut impulses, start, settings, scratch);
     sensitivity::tangents(problem, &values, &impulses, r, scratch);
     scratch.values = values;
@@ -432,7 +463,8 @@ mod tests {
         }
         let settings = SolverSettings { choice: SolverChoice::Auto, tolerance: 1e-12, max_iterations: 100 };
         let mut r = vec![Dual::from(0.0); 12];
-        let report = solve_dual(&problem, &mut r, Start::Guess, &settings, &mut SolverScratch::default());
+        let report =
+            solve_with_changes(&problem, &mut r, Start::Guess, &settings, &mut SolverScratch::default());
         assert_eq!(report.status, Status::Solved);
         for contact in 0..4 {
             for u in problem.velocity(contact, &r) {
