@@ -7,8 +7,8 @@ use crate::guard::{Answer, OK, Refusal};
 use crate::instance::{Instance, Run};
 use crate::lifecycle::Mode;
 use contact_fmu::engine::derivative::Past;
-use contact_fmu::engine::tape::Traced;
-use contact_fmu::engine::{Dual, MAX_INPUT_DERIVATIVE, State, Steppable, Workspace, check_given};
+use contact_fmu::engine::tape::{self, Traced};
+use contact_fmu::engine::{Dual, MAX_INPUT_DERIVATIVE, State, Steppable, System, Workspace, check_given};
 use contact_fmu::variables::{self, Causality, Slot, Variability};
 use std::cell::RefCell;
 
@@ -77,25 +77,44 @@ pub fn directions(
         .collect()
 }
 
-/// Derivatives of outputs in a direction.
-pub fn tangents(
+/// Derivatives of outputs in a direction, by a step over dual numbers.
+fn tangents(
     instance: &mut Instance,
     outputs: &[Output],
     directions: &[(Slot, f64)],
 ) -> Result<Vec<f64>, Refusal> {
     let Some(past) = past(instance)? else { return Ok(vec![0.0; outputs.len()]) };
-    let seed = |state: &mut State<Dual>| {
+    let add = |number: Dual, seed: f64| Dual { tangent: number.tangent + seed, ..number };
+    let again = Again::run(instance, past, seeds(&instance.system, directions, add))?;
+    again.tangents(instance, outputs, |number| number.tangent)
+}
+
+/// The same by the numbers that [`adjoints`] has, so that a library has the step over one kind of them only.
+pub fn carried_tangents(
+    instance: &mut Instance,
+    outputs: &[Output],
+    directions: &[(Slot, f64)],
+) -> Result<Vec<f64>, Refusal> {
+    let Some(past) = past(instance)? else { return Ok(vec![0.0; outputs.len()]) };
+    let add = |number: Traced, seed: f64| number.with_tangent(number.tangent() + seed);
+    tape::carry_along(|| {
+        let again = Again::run(instance, past, seeds(&instance.system, directions, add))?;
+        again.tangents(instance, outputs, Traced::tangent)
+    })
+}
+
+/// Adds to the tangents of what is known.
+fn seeds<S: Steppable>(
+    system: &System,
+    directions: &[(Slot, f64)],
+    add: impl Fn(S, f64) -> S,
+) -> impl Fn(&mut State<S>) {
+    move |state| {
         for &(slot, seed) in directions {
-            let Dual { value, tangent } = variables::get_real(slot, &instance.system, state);
-            variables::set_real(slot, state, Dual { value, tangent: tangent + seed });
+            let number = variables::get_real(slot, system, state);
+            variables::set_real(slot, state, add(number, seed));
         }
-    };
-    let again = Again::run(instance, past, seed)?;
-    let tangent = |&(reference, slot): &Output| {
-        let tangent = again.output(instance, slot).tangent;
-        if tangent.is_nan() { Err(instance.not_a_number(reference)) } else { Ok(tangent) }
-    };
-    outputs.iter().map(tangent).collect()
+    }
 }
 
 /// Derivatives of a weighted sum of outputs with respect to all that is known, in one pass back over the step. None where
@@ -174,6 +193,20 @@ impl<S: Steppable> Again<S> {
         past.run(&instance.system, &mut end, &mut Workspace::new(&instance.system))
             .map_err(|error| Refusal::discard(error.to_string()))?;
         Ok(Again { end, start })
+    }
+
+    /// Tangents of outputs.
+    fn tangents(
+        &self,
+        instance: &Instance,
+        outputs: &[Output],
+        tangent: impl Fn(S) -> f64,
+    ) -> Result<Vec<f64>, Refusal> {
+        let of = |&(reference, slot): &Output| {
+            let tangent = tangent(self.output(instance, slot));
+            if tangent.is_nan() { Err(instance.not_a_number(reference)) } else { Ok(tangent) }
+        };
+        outputs.iter().map(of).collect()
     }
 
     fn output(&self, instance: &Instance, slot: Slot) -> S {

@@ -3,7 +3,7 @@
 use crate::abi::fmi2Status;
 use crate::abi3::fmi3ValueReference;
 use crate::arguments;
-use crate::derivatives::{Output, adjoints, directions, outputs, tangents};
+use crate::derivatives::{Output, adjoints, carried_tangents, directions, outputs};
 use crate::guard::{Answer, OK, Refusal};
 use crate::instance::Instance;
 use crate::logger::Category;
@@ -64,7 +64,7 @@ pub unsafe fn directional(
         unsafe { call(instance, lists, (seed, seed_count), (sensitivity, sensitivity_count), counts)? };
     let outputs = outputs(instance, call.unknowns.iter().copied())?;
     let directions = directions(instance, call.knowns.iter().copied().zip(call.seed.iter().copied()))?;
-    let tangents = tangents(instance, &outputs, &directions)?;
+    let tangents = carried_tangents(instance, &outputs, &directions)?;
     for (place, tangent) in call.sensitivity.iter_mut().zip(tangents) {
         place.write(tangent);
     }
@@ -109,7 +109,7 @@ pub unsafe fn adjoint(
     Ok(status)
 }
 
-/// The products of the seed with the columns of the known variables, each of which is a step over dual numbers.
+/// The products of the seed with the columns of the known variables, each of which is a step.
 fn columns(
     instance: &mut Instance,
     outputs: &[Output],
@@ -117,7 +117,7 @@ fn columns(
     seed: &[f64],
 ) -> Result<Vec<f64>, Refusal> {
     let column = |known: &(Slot, f64)| {
-        let tangents = tangents(instance, outputs, std::slice::from_ref(known))?;
+        let tangents = carried_tangents(instance, outputs, std::slice::from_ref(known))?;
         Ok(tangents.iter().zip(seed).map(|(tangent, seed)| tangent * seed).sum())
     };
     knowns.iter().map(column).collect()

@@ -1,5 +1,7 @@
 //! Derivatives of one result with respect to everything at once: a step run over [`Traced`] numbers notes every operation on
 //! a [`Tape`], and a pass from its end to its start carries the derivative of the result back [Griewank and Walther 2008].
+//! Derivatives in one direction are carried along by the same numbers without notes ([`carry_along`]), so that a library has
+//! the step once for both.
 //!
 //! Branches look at values only, so that the notes are those of the active set that the step has found. The solution of a
 //! contact problem is one note: its pass back is the transposed linear system, not the iterations of the solver.
@@ -18,15 +20,15 @@ const KEPT_NOTES: usize = 250_000;
 /// Notes that it has room for at first.
 const FIRST_NOTES: usize = 4096;
 
-/// A number that is noted on the tape of its thread, unless it is constant.
+/// A number that is noted on the tape of its thread, or carries a tangent along, unless it is constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Traced {
     value: f64,
-    /// Its note; [`CONSTANT`] has none.
-    place: u32,
+    /// The place of its note, or the bits of its tangent; [`CONSTANT`] has none, and no tangent.
+    place: u64,
 }
 
-const CONSTANT: u32 = 0;
+const CONSTANT: u64 = 0;
 
 /// How a number changes with the two that it was made of.
 #[derive(Clone, Copy, Debug)]
@@ -46,29 +48,41 @@ struct Linear {
 struct Notes {
     notes: Vec<Note>,
     linear: Vec<Linear>,
-    /// Whether notes are taken, and whether some had to be left out.
-    is_open: bool,
+    /// What is done with an operation.
+    mode: Mode,
+    /// Whether notes had to be left out.
     is_full: bool,
 }
 
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Mode {
+    /// Nothing: there is no tape.
+    #[default]
+    Off,
+    /// It is noted.
+    Note,
+    /// The tangent of its result is found.
+    Carry,
+}
+
 impl Notes {
-    const NONE: Notes = Notes { notes: Vec::new(), linear: Vec::new(), is_open: false, is_full: false };
+    const NONE: Notes = Notes { notes: Vec::new(), linear: Vec::new(), mode: Mode::Off, is_full: false };
 
     #[inline(always)]
-    fn push(&mut self, note: Note) -> u32 {
+    fn push(&mut self, note: Note) -> u64 {
         if self.notes.len() == self.notes.capacity() && !self.grow() {
             return CONSTANT;
         }
         let place = self.notes.len();
         self.notes.push(note);
-        place as u32
+        place as u64
     }
 
     #[cold]
     #[inline(never)]
     fn grow(&mut self) -> bool {
         let more = self.notes.len().clamp(FIRST_NOTES, MOST_NOTES);
-        let has_room = self.is_open
+        let has_room = self.mode == Mode::Note
             && self.notes.len() + more <= MOST_NOTES
             && self.notes.try_reserve_exact(more).is_ok();
         self.is_full |= !has_room;
@@ -82,11 +96,42 @@ thread_local! {
 }
 
 #[inline(always)]
-fn note(value: f64, places: [u32; 2], slopes: [f64; 2]) -> Traced {
+fn note(value: f64, places: [u64; 2], slopes: [f64; 2]) -> Traced {
     if places == [CONSTANT; 2] {
         return Traced { value, place: CONSTANT };
     }
-    Traced { value, place: NOTES.with_borrow_mut(|notes| notes.push(Note { places, slopes })) }
+    Traced { value, place: follow(places, slopes) }
+}
+
+/// Notes an operation, or carries tangents along. Not inlined: there are many operations.
+#[inline(never)]
+fn follow(places: [u64; 2], slopes: [f64; 2]) -> u64 {
+    NOTES.with_borrow_mut(|notes| {
+        if notes.mode == Mode::Carry {
+            let [one, other] = places.map(f64::from_bits);
+            return (slopes[0] * one + slopes[1] * other).to_bits();
+        }
+        notes.push(Note { places: places.map(|place| place as u32), slopes })
+    })
+}
+
+/// Does `work` with numbers that carry tangents along: those of [`Traced::with_tangent`].
+pub fn carry_along<T>(work: impl FnOnce() -> T) -> T {
+    /// Ends it, also after a panic.
+    struct End;
+    impl Drop for End {
+        fn drop(&mut self) {
+            NOTES.with_borrow_mut(|notes| notes.mode = Mode::Off);
+        }
+    }
+    NOTES.with_borrow_mut(|notes| notes.mode = Mode::Carry);
+    let _end = End;
+    work()
+}
+
+/// Whether tangents are carried along.
+pub fn is_carrying() -> bool {
+    NOTES.with_borrow(|notes| notes.mode == Mode::Carry)
 }
 
 /// A list of operations, and memory for it.
@@ -105,7 +150,7 @@ struct Recording<'a> {
 impl Drop for Recording<'_> {
     fn drop(&mut self) {
         NOTES.with_borrow_mut(|notes| std::mem::swap(&mut **notes, &mut self.tape.notes));
-        self.tape.notes.is_open = false;
+        self.tape.notes.mode = Mode::Off;
     }
 }
 
@@ -113,11 +158,11 @@ impl Tape {
     /// Notes the operations of `work` on numbers that come from [`Traced::variable`]. None where there was not enough room.
     pub fn record<T>(&mut self, work: impl FnOnce() -> T) -> Option<T> {
         self.forget();
-        (self.notes.is_open, self.notes.is_full) = (true, false);
+        (self.notes.mode, self.notes.is_full) = (Mode::Note, false);
         NOTES.with_borrow_mut(|notes| std::mem::swap(&mut **notes, &mut self.notes));
         let recording = Recording { tape: self };
         // The place of constants.
-        note(0.0, [u32::MAX; 2], [0.0; 2]);
+        note(0.0, [u32::MAX.into(); 2], [0.0; 2]);
         let result = work();
         drop(recording);
         (!self.notes.is_full).then_some(result)
@@ -178,13 +223,20 @@ impl Traced {
     /// A number with respect to which derivatives are asked for: `number` itself where it is one already.
     pub fn variable(number: Traced) -> Traced {
         match number.place {
-            CONSTANT => Traced {
-                place: NOTES
-                    .with_borrow_mut(|notes| notes.push(Note { places: [CONSTANT; 2], slopes: [0.0; 2] })),
-                ..number
-            },
+            CONSTANT => Traced { place: NOTES.with_borrow_mut(|notes| notes.push(Note::NONE)), ..number },
             _ => number,
         }
+    }
+
+    /// The number with another tangent, within [`carry_along`].
+    pub fn with_tangent(self, tangent: f64) -> Traced {
+        // Zero has no sign here, so that it is constant.
+        Traced { place: if tangent == 0.0 { CONSTANT } else { tangent.to_bits() }, ..self }
+    }
+
+    /// Its tangent, if it was made within [`carry_along`].
+    pub fn tangent(self) -> f64 {
+        f64::from_bits(self.place)
     }
 
     /// Replaces changes by a linear function of them, whose transpose is given.
@@ -193,17 +245,21 @@ impl Traced {
             return;
         }
         NOTES.with_borrow_mut(|notes| {
-            let from = changes.iter().map(|change| change.place).collect();
+            let from = changes.iter().map(|change| change.place as u32).collect();
             let first = notes.notes.len() as u32;
             for change in changes.iter_mut() {
-                let place = notes.push(Note { places: [CONSTANT; 2], slopes: [0.0; 2] });
-                *change = Traced { value: 0.0, place };
+                *change = Traced { value: 0.0, place: notes.push(Note::NONE) };
             }
             if !notes.is_full {
                 notes.linear.push(Linear { first, from, transposed: Box::new(transposed) });
             }
         });
     }
+}
+
+impl Note {
+    /// Of a number that was not made of others.
+    const NONE: Note = Note { places: [0; 2], slopes: [0.0; 2] };
 }
 
 impl Scalar for Traced {
@@ -222,7 +278,7 @@ impl Scalar for Traced {
     }
     fn bits(self, found: &mut impl FnMut(u64)) {
         found(self.value.to_bits());
-        found(self.place.into());
+        found(self.place);
     }
     fn change(self) -> Traced {
         Traced { value: 0.0, ..self }
@@ -240,7 +296,12 @@ impl Add for Traced {
     type Output = Traced;
     #[inline]
     fn add(self, other: Traced) -> Traced {
-        note(self.value + other.value, [self.place, other.place], [1.0, 1.0])
+        let value = self.value + other.value;
+        // What changes as one of them does needs no note of its own.
+        match [self.place, other.place] {
+            [place, CONSTANT] | [CONSTANT, place] => Traced { value, place },
+            places => note(value, places, [1.0, 1.0]),
+        }
     }
 }
 
@@ -248,7 +309,11 @@ impl Sub for Traced {
     type Output = Traced;
     #[inline]
     fn sub(self, other: Traced) -> Traced {
-        note(self.value - other.value, [self.place, other.place], [1.0, -1.0])
+        let value = self.value - other.value;
+        match [self.place, other.place] {
+            [place, CONSTANT] => Traced { value, place },
+            places => note(value, places, [1.0, -1.0]),
+        }
     }
 }
 
@@ -256,7 +321,15 @@ impl Mul for Traced {
     type Output = Traced;
     #[inline]
     fn mul(self, other: Traced) -> Traced {
-        note(self.value * other.value, [self.place, other.place], [other.value, self.value])
+        let value = self.value * other.value;
+        match [self.place, other.place] {
+            // Nothing changes that is multiplied by nothing, and zeros stay zeros: matrices keep their pattern.
+            [_, CONSTANT] if other.value == 0.0 => Traced::from(value),
+            [CONSTANT, _] if self.value == 0.0 => Traced::from(value),
+            [place, CONSTANT] if other.value == 1.0 => Traced { value, place },
+            [CONSTANT, place] if self.value == 1.0 => Traced { value, place },
+            places => note(value, places, [other.value, self.value]),
+        }
     }
 }
 
@@ -265,6 +338,9 @@ impl Div for Traced {
     #[inline]
     fn div(self, other: Traced) -> Traced {
         let value = self.value / other.value;
+        if self.is_zero() {
+            return Traced::from(value);
+        }
         let inverse = 1.0 / other.value;
         note(value, [self.place, other.place], [inverse, -value * inverse])
     }
@@ -333,6 +409,17 @@ mod tests {
                 assert!((tape.derivative(variable) - 2.0 * tangent).abs() < 1e-14);
             }
         }
+    }
+
+    #[test]
+    fn tangents_that_are_carried_along_are_those_of_dual_numbers() {
+        let at = [0.7, 1.3, 0.4];
+        let seeded = at.map(|x| Dual { value: x, tangent: 1.0 + x });
+        let exact = f(seeded);
+        let found = carry_along(|| f(at.map(|x| Traced::from(x).with_tangent(1.0 + x))));
+        assert_eq!(found.value(), exact.value);
+        assert!((found.tangent() - exact.tangent).abs() < 1e-14);
+        assert!(!is_carrying());
     }
 
     #[test]

@@ -516,3 +516,79 @@ def test_size_grows_by_less_than_a_third(fmu3, fmus):
 def test_ssp_refuses_arrays_of_others(fmu3, tmp_path):
     text = refused("ssp", ROOT / "models/bouncing_ball/model.toml", "--with", fmu3("coupled_ball"), "-o", tmp_path / "x.ssp")
     assert "has arrays of FMI 3.0" in text and "FMI 2.0" in text
+
+
+STAIR = r"""
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+typedef struct { double time, next; int32_t counter; bool in_event; } Stair;
+#define ON(name, ...) int name(Stair *s, ##__VA_ARGS__)
+const char *fmi3GetVersion(void) { return "3.0"; }
+void *fmi3InstantiateCoSimulation(const char *n, const char *t, const char *r, bool v, bool l, bool events, bool early,
+                                  const uint32_t *vr, size_t c, void *e, void *log, void *update) {
+    if (!events || !early) return NULL;
+    Stair *s = calloc(1, sizeof *s);
+    s->next = 0.3;
+    return s;
+}
+void fmi3FreeInstance(Stair *s) { free(s); }
+ON(fmi3SetDebugLogging, bool on, size_t n, const char **c) { return 0; }
+ON(fmi3EnterInitializationMode, bool d, double tol, double start, bool e, double stop) { s->time = start; return 0; }
+ON(fmi3ExitInitializationMode) { s->in_event = true; return 0; }
+ON(fmi3EnterEventMode) { s->in_event = true; return 0; }
+ON(fmi3EnterStepMode) { s->in_event = false; return 0; }
+ON(fmi3Terminate) { return 0; }
+ON(fmi3UpdateDiscreteStates, bool *again, bool *end, bool *n, bool *v, bool *defined, double *next) {
+    if (!s->in_event) return 3;
+    if (s->time >= s->next) { s->counter++; s->next += 0.3; }
+    *again = *n = *v = false;
+    *end = s->counter == 4;
+    *defined = s->counter < 2;  /* later ones are told when they come */
+    *next = s->next;
+    return 0;
+}
+ON(fmi3DoStep, double t, double h, bool prior, bool *event, bool *end, bool *early, double *last) {
+    if (s->in_event || t != s->time) return 3;
+    *event = t + h >= s->next - 1e-12;
+    *last = *event ? s->next : t + h;
+    *early = *last < t + h;
+    *end = false;
+    s->time = *last;
+    return 0;
+}
+ON(fmi3GetInt32, const uint32_t *vr, size_t n, int32_t *values, size_t c) { values[0] = s->counter; return 0; }
+ON(fmi3GetFloat64, const uint32_t *vr, size_t n, double *values, size_t c) {
+    for (size_t k = 0; k < c; k++) values[k] = (k + 1) * s->time;
+    return 0;
+}
+"""
+STAIR_DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="3.0" modelName="stair" instantiationToken="{stair}">
+  <CoSimulation modelIdentifier="stair" hasEventMode="true" mightReturnEarlyFromDoStep="true" canHandleVariableCommunicationStepSize="true"/>
+  <DefaultExperiment stopTime="2" stepSize="0.25"/>
+  <ModelVariables>
+    <Float64 name="time" valueReference="0" causality="independent" variability="continuous"/>
+    <Int32 name="counter" valueReference="1" causality="output" variability="discrete" initial="calculated"/>
+    <Float64 name="ramp" valueReference="2" causality="output" initial="calculated"><Dimension start="2"/></Float64>
+  </ModelVariables>
+  <ModelStructure><Output valueReference="1"/><Output valueReference="2"/></ModelStructure>
+</fmiModelDescription>
+"""
+
+
+def test_simulate_runs_other_tools_in_event_mode(tmp_path):
+    """A stair in C whose counter rises every 0.3 s, at events told ahead and at early returns, and ends the simulation at 4."""
+    (tmp_path / "stair.c").write_text(STAIR)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "stair.so", tmp_path / "stair.c"], check=True)
+    with zipfile.ZipFile(tmp_path / "stair.fmu", "w") as archive:
+        archive.writestr("modelDescription.xml", STAIR_DESCRIPTION)
+        archive.write(tmp_path / "stair.so", "binaries/x86_64-linux/stair.so")
+    contact_fmu("simulate", tmp_path / "stair.fmu", "--events", "-o", tmp_path / "out.csv")
+    result = read_csv(tmp_path / "out.csv")
+    twice = np.flatnonzero(np.diff(result["time"]) == 0.0)
+    np.testing.assert_allclose(result["time"][twice], [0.3, 0.6, 0.9, 1.2], rtol=1e-12)
+    np.testing.assert_array_equal(result["counter"], np.floor(result["time"] / 0.3 + 1e-9) - np.isin(np.arange(len(result["time"])), twice))
+    np.testing.assert_array_equal(result["ramp[2]"], 2 * result["time"])
+    assert result["time"][-1] == pytest.approx(1.2)

@@ -40,7 +40,7 @@ use super::problem::cone::ConeProblem;
 use super::problem::mixed::MixedProblem;
 use super::problem::residual::natural_residual;
 use super::scalar::{Dual, Scalar};
-use super::tape::Traced;
+use super::tape::{self, Traced};
 use component::Component;
 use dense::Matrix;
 use single_contact::{Accuracy, SingleContact};
@@ -410,6 +410,14 @@ impl Solvable for Traced {
     solve_with_changes!();
 
     fn solve_changes(matrix: &mut Matrix, b: &mut [Traced]) {
+        if tape::is_carrying() {
+            let mut tangents: Vec<f64> = b.iter().map(|b| b.tangent()).collect();
+            matrix.solve_singular(&mut tangents);
+            for (b, tangent) in b.iter_mut().zip(tangents) {
+                *b = Traced::from(0.0).with_tangent(tangent);
+            }
+            return;
+        }
         matrix.eliminate();
         let matrix = matrix.clone();
         Traced::map_changes(b, move |changes| matrix.substitute_transposed(changes));
