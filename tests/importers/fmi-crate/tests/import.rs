@@ -107,7 +107,10 @@ fn compare3(fmu: &Path, csv: &Path) {
                 .unwrap();
             assert!(!event && !terminate && !early);
         }
-        check(&mut |reference, values| drop(instance.get_float64(&[reference], values).unwrap()), row);
+        let mut get = |reference: u32, values: &mut [f64]| {
+            instance.get_float64(&[reference], values).unwrap();
+        };
+        check(&mut get, row);
     }
     instance.terminate().unwrap();
     if import.model_description().model_exchange.is_none() {
