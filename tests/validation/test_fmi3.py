@@ -411,7 +411,7 @@ copies = { count = [2, 2, 1], spacing = [1.0, 1.0, 1.0] }
 name = "floor"
 shape.plane.normal = [0.0, 0.0, 1.0]
 [[contact]]
-name = "ground"
+name = "base"
 between = ["balls_*", "floor"]
 """
 

@@ -39,6 +39,7 @@ pub static VERSION: Version = Version {
     access,
     derivatives,
     events,
+    on_two_threads: true,
     own,
 };
 

@@ -45,6 +45,7 @@ pub static VERSION: Version = Version {
     access,
     derivatives,
     events,
+    on_two_threads: false,
     own,
 };
 

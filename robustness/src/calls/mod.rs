@@ -55,6 +55,8 @@ struct Version {
     derivatives: fn(&Life, &mut Entropy) -> fmi2Status,
     /// Events of both interfaces; the time that an event may be set to.
     events: fn(&Life, &mut Entropy, f64) -> fmi2Status,
+    /// Whether two threads may call at once: not where the importer is called back and reads then.
+    on_two_threads: bool,
     /// What only this version has, or refuses always.
     own: fn(&Life, &mut Entropy) -> fmi2Status,
 }
@@ -348,7 +350,7 @@ impl Life {
 
     /// Two threads at once: each call is carried out or refused.
     fn on_two_threads(&mut self, entropy: &mut Entropy) -> fmi2Status {
-        if !entropy.one_in(8) {
+        if !self.version.on_two_threads || !entropy.one_in(8) {
             return self.step(entropy);
         }
         let address = self.instance.expose_provenance();
