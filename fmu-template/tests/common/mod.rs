@@ -3,8 +3,8 @@
 #![allow(dead_code, missing_docs, reason = "each test file uses a part of it")]
 
 use contact_fmu::model::{
-    Between, Contact, Coupling, Engine, Experiment, Frame, Friction, Kinetic, Latency, Link, Model, Motion,
-    Node, NodeShape, Other, Rotation, Scheme, Solver, Surface, SurfaceShape, packed,
+    Between, Contact, Coupling, Engine, Experiment, Frame, Friction, Impact, Kinetic, Latency, Link, Model,
+    Motion, Node, NodeShape, Other, Rotation, Scheme, Solver, Surface, SurfaceShape, packed,
 };
 use contact_fmu::variables::{self, Kind, Variable};
 pub use contact_fmu_runtime::abi::fmi2Status::{self, *};
@@ -31,6 +31,7 @@ pub fn bouncing_ball() -> Model {
             theta: 0.5,
             gamma: 0.5,
             time_of_impact: true,
+            impact: Impact::Consistent,
             correction: true,
             energy_balance: false,
             allow_initial_penetration: false,
