@@ -47,7 +47,8 @@ impl Value<'_> {
         match self.slot {
             Slot::Time => self.time,
             Slot::ImpactImpulse { contact } => {
-                self.events.map_or(0.0, |events| events.impacts[contact].impulse)
+                let normal = self.events.map_or(0.0, |events| events.impacts[contact].impulse);
+                variables::impact_impulse(self.system, contact, normal)
             }
             Slot::ImpactTime { contact } => self.events.map_or(0.0, |events| events.impacts[contact].time),
             Slot::CouplingImpulse { coupling, axis } => self.impulse(coupling, axis),

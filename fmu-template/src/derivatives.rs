@@ -4,11 +4,13 @@ use crate::abi::{fmi2Integer, fmi2Real, fmi2ValueReference};
 use crate::access::DataType;
 use crate::arguments;
 use crate::guard::{Answer, OK, Refusal};
-use crate::instance::Instance;
+use crate::instance::{Instance, Run};
 use crate::lifecycle::Mode;
-use contact_fmu::engine::derivative::{differentiate, differentiate_start};
-use contact_fmu::engine::{Dual, MAX_INPUT_DERIVATIVE, State, check_given};
+use contact_fmu::engine::derivative::Past;
+use contact_fmu::engine::tape::{self, Traced};
+use contact_fmu::engine::{Dual, MAX_INPUT_DERIVATIVE, State, Steppable, System, Workspace, check_given};
 use contact_fmu::variables::{self, Causality, Slot, Variability};
+use std::cell::RefCell;
 
 /// fmi2GetDirectionalDerivative: of outputs, with respect to inputs and tunable parameters, in initialization
 /// mode also to start values of outputs.
@@ -75,12 +77,84 @@ pub fn directions(
         .collect()
 }
 
-/// Derivatives of outputs in a direction.
-pub fn tangents(
+/// Derivatives of outputs in a direction, by a step over dual numbers.
+fn tangents(
     instance: &mut Instance,
     outputs: &[Output],
     directions: &[(Slot, f64)],
 ) -> Result<Vec<f64>, Refusal> {
+    let Some(past) = past(instance)? else { return Ok(vec![0.0; outputs.len()]) };
+    let add = |number: Dual, seed: f64| Dual { tangent: number.tangent + seed, ..number };
+    let again = Again::run(instance, past, seeds(&instance.system, directions, add))?;
+    again.tangents(instance, outputs, |number| number.tangent)
+}
+
+/// The same by the numbers that [`adjoints`] has, so that a library has the step over one kind of them only.
+pub fn carried_tangents(
+    instance: &mut Instance,
+    outputs: &[Output],
+    directions: &[(Slot, f64)],
+) -> Result<Vec<f64>, Refusal> {
+    let Some(past) = past(instance)? else { return Ok(vec![0.0; outputs.len()]) };
+    let add = |number: Traced, seed: f64| number.with_tangent(number.tangent() + seed);
+    tape::carry_along(|| {
+        let again = Again::run(instance, past, seeds(&instance.system, directions, add))?;
+        again.tangents(instance, outputs, Traced::tangent)
+    })
+}
+
+/// Adds to the tangents of what is known.
+fn seeds<S: Steppable>(
+    system: &System,
+    directions: &[(Slot, f64)],
+    add: impl Fn(S, f64) -> S,
+) -> impl Fn(&mut State<S>) {
+    move |state| {
+        for &(slot, seed) in directions {
+            let number = variables::get_real(slot, system, state);
+            variables::set_real(slot, state, add(number, seed));
+        }
+    }
+}
+
+/// Derivatives of a weighted sum of outputs with respect to all that is known, in one pass back over the step. None where
+/// there is not enough memory for that.
+pub fn adjoints(
+    instance: &mut Instance,
+    outputs: &[(Output, f64)],
+    knowns: &[(fmi2ValueReference, Slot)],
+) -> Result<Option<Vec<f64>>, Refusal> {
+    let Some(past) = past(instance)? else { return Ok(Some(vec![0.0; knowns.len()])) };
+    let mut tape = std::mem::take(&mut instance.tape);
+    let recorded = tape.record(|| {
+        let variables = RefCell::new(Vec::with_capacity(knowns.len()));
+        let seed = |state: &mut State<Traced>| {
+            for &(_, slot) in knowns {
+                let variable = Traced::variable(variables::get_real(slot, &instance.system, state));
+                variables::set_real(slot, state, variable);
+                variables.borrow_mut().push(variable);
+            }
+        };
+        let again = Again::run(instance, past, seed)?;
+        let results: Vec<(Traced, f64)> =
+            outputs.iter().map(|&((_, slot), weight)| (again.output(instance, slot), weight)).collect();
+        Ok((variables.into_inner(), results))
+    });
+    let answer = recorded.transpose().and_then(|recorded| {
+        let Some((variables, results)) = recorded else { return Ok(None) };
+        tape.pass_back(results.into_iter());
+        let derivative = |(&(reference, _), variable)| {
+            let derivative = tape.derivative(variable);
+            if derivative.is_nan() { Err(instance.not_a_number(reference)) } else { Ok(derivative) }
+        };
+        knowns.iter().zip(variables).map(derivative).collect::<Result<Vec<f64>, Refusal>>().map(Some)
+    });
+    instance.tape = tape;
+    answer
+}
+
+/// What derivatives are taken of; none in model exchange between events, where outputs are held.
+fn past(instance: &mut Instance) -> Result<Option<Past>, Refusal> {
     instance.ensure_memory()?;
     instance.settle()?;
     let (system, run) = (&instance.system, &instance.run);
@@ -88,38 +162,57 @@ pub fn tangents(
         check_given(system, &run.state).map_err(|fault| instance.wrong_given(fault))?;
     }
     if run.is_sampled() && !instance.is_at_event() {
-        return Ok(vec![0.0; outputs.len()]);
+        return Ok(None);
     }
     let duration = run.state.step.duration;
-    let before = if run.mode == Mode::Initialization { &run.state } else { &*run.before };
-    let seed = |state: &mut State<Dual>| {
-        for &(slot, seed) in directions {
-            let Dual { value, tangent } = variables::get_real(slot, system, state);
-            variables::set_real(slot, state, Dual { value, tangent: tangent + seed });
-        }
-    };
     let with_events = run.events.as_ref().and_then(|events| Some((events.step?, events.strikes)));
-    let end = if let Some((step, impacts)) = with_events {
-        let mut state = before.map(Dual::from);
-        seed(&mut state);
-        step.replay(system, &mut state, impacts).map_err(|error| Refusal::discard(error.to_string()))?;
-        state
-    } else if duration > 0.0 {
-        differentiate(system, before, duration, seed).map_err(|error| Refusal::discard(error.to_string()))?
-    } else {
-        differentiate_start(system, before, before.parameters.sample, seed)
-    };
-    let start = run.is_sampled().then(|| {
-        let mut start = before.map(Dual::from);
-        seed(&mut start);
-        start
-    });
-    let tangent = |&(reference, slot): &Output| {
-        let state = start.as_ref().filter(|_| !slot.is_force_for_master()).unwrap_or(&end);
-        let tangent = variables::get_real(slot, system, state).tangent;
-        if tangent.is_nan() { Err(instance.not_a_number(reference)) } else { Ok(tangent) }
-    };
-    outputs.iter().map(tangent).collect()
+    Ok(Some(match with_events {
+        Some((step, impacts)) => Past::WithEvents(step, impacts),
+        None if duration > 0.0 => Past::Step(duration),
+        None => Past::Start(before(run).parameters.sample),
+    }))
+}
+
+/// What the past started from.
+fn before(run: &Run) -> &State<f64> {
+    if run.mode == Mode::Initialization { &run.state } else { &run.before }
+}
+
+/// The past once more, with derivatives.
+struct Again<S: Steppable> {
+    end: State<S>,
+    /// Where outputs are those at an event of model exchange.
+    start: Option<State<S>>,
+}
+
+impl<S: Steppable> Again<S> {
+    fn run(instance: &Instance, past: Past, seed: impl Fn(&mut State<S>)) -> Result<Again<S>, Refusal> {
+        let mut end = before(&instance.run).map(S::from);
+        seed(&mut end);
+        let start = instance.run.is_sampled().then(|| end.clone());
+        past.run(&instance.system, &mut end, &mut Workspace::new(&instance.system))
+            .map_err(|error| Refusal::discard(error.to_string()))?;
+        Ok(Again { end, start })
+    }
+
+    /// Tangents of outputs.
+    fn tangents(
+        &self,
+        instance: &Instance,
+        outputs: &[Output],
+        tangent: impl Fn(S) -> f64,
+    ) -> Result<Vec<f64>, Refusal> {
+        let of = |&(reference, slot): &Output| {
+            let tangent = tangent(self.output(instance, slot));
+            if tangent.is_nan() { Err(instance.not_a_number(reference)) } else { Ok(tangent) }
+        };
+        outputs.iter().map(of).collect()
+    }
+
+    fn output(&self, instance: &Instance, slot: Slot) -> S {
+        let state = self.start.as_ref().filter(|_| !slot.is_force_for_master()).unwrap_or(&self.end);
+        variables::get_real(slot, &instance.system, state)
+    }
 }
 
 fn output_slot(instance: &Instance, reference: fmi2ValueReference) -> Result<Slot, Refusal> {

@@ -1,10 +1,13 @@
-//! Derivatives of FMI 3.0: directional ones, and adjoint ones as the transposed columns of these.
+//! Derivatives of FMI 3.0: directional ones, and adjoint ones by a pass back over the step.
 
+use crate::abi::fmi2Status;
 use crate::abi3::fmi3ValueReference;
 use crate::arguments;
-use crate::derivatives::{directions, outputs, tangents};
+use crate::derivatives::{Output, adjoints, carried_tangents, directions, outputs};
 use crate::guard::{Answer, OK, Refusal};
 use crate::instance::Instance;
+use crate::logger::Category;
+use contact_fmu::variables::Slot;
 
 /// Arrays of a call.
 struct Call<'a> {
@@ -61,15 +64,14 @@ pub unsafe fn directional(
         unsafe { call(instance, lists, (seed, seed_count), (sensitivity, sensitivity_count), counts)? };
     let outputs = outputs(instance, call.unknowns.iter().copied())?;
     let directions = directions(instance, call.knowns.iter().copied().zip(call.seed.iter().copied()))?;
-    let tangents = tangents(instance, &outputs, &directions)?;
+    let tangents = carried_tangents(instance, &outputs, &directions)?;
     for (place, tangent) in call.sensitivity.iter_mut().zip(tangents) {
         place.write(tangent);
     }
     OK
 }
 
-/// fmi3GetAdjointDerivative: the products of the seed with the columns of the known variables, each of which is a step over
-/// dual numbers.
+/// fmi3GetAdjointDerivative: the product of the seed with the derivatives that [`directional`] gives columns of.
 ///
 /// # Safety
 /// Arrays are null or have as many entries as said after them.
@@ -94,14 +96,38 @@ pub unsafe fn adjoint(
     if let Some((reference, seed)) = call.unknowns.iter().zip(call.seed).find(|(_, seed)| !seed.is_finite()) {
         return Err(Refusal::discard(format!("the seed of {} is {seed}", instance.describe(*reference))));
     }
-    let directions = directions(instance, call.knowns.iter().map(|&reference| (reference, 1.0)))?;
-    let mut columns = Vec::with_capacity(directions.len());
-    for direction in &directions {
-        let tangents = tangents(instance, &outputs, std::slice::from_ref(direction))?;
-        columns.push(tangents.iter().zip(call.seed).map(|(tangent, seed)| tangent * seed).sum::<f64>());
+    let knowns = directions(instance, call.knowns.iter().map(|&reference| (reference, 1.0)))?;
+    let known: Vec<_> = call.knowns.iter().copied().zip(knowns.iter().map(|&(slot, _)| slot)).collect();
+    let weighted: Vec<_> = outputs.iter().copied().zip(call.seed.iter().copied()).collect();
+    let (status, derivatives) = match adjoints(instance, &weighted, &known)? {
+        Some(derivatives) => (fmi2Status::fmi2OK, derivatives),
+        None => (warn_columns(instance, known.len()), columns(instance, &outputs, &knowns, call.seed)?),
+    };
+    for (place, derivative) in call.sensitivity.iter_mut().zip(derivatives) {
+        place.write(derivative);
     }
-    for (place, column) in call.sensitivity.iter_mut().zip(columns) {
-        place.write(column);
-    }
-    OK
+    Ok(status)
+}
+
+/// The products of the seed with the columns of the known variables, each of which is a step.
+fn columns(
+    instance: &mut Instance,
+    outputs: &[Output],
+    knowns: &[(Slot, f64)],
+    seed: &[f64],
+) -> Result<Vec<f64>, Refusal> {
+    let column = |known: &(Slot, f64)| {
+        let tangents = carried_tangents(instance, outputs, std::slice::from_ref(known))?;
+        Ok(tangents.iter().zip(seed).map(|(tangent, seed)| tangent * seed).sum())
+    };
+    knowns.iter().map(column).collect()
+}
+
+#[cold]
+fn warn_columns(instance: &Instance, knowns: usize) -> fmi2Status {
+    let message = format!(
+        "fmi3GetAdjointDerivative: the step has too many operations to go back over them, so it is made again for each of {knowns} known values: make shorter communication steps, or ask for directional derivatives where these are fewer"
+    );
+    instance.logger.log(fmi2Status::fmi2Warning, Category::Warning, &message);
+    fmi2Status::fmi2Warning
 }

@@ -225,6 +225,11 @@ fn end(instance: &mut Instance, point: f64, duration: f64, outputs: &mut Outputs
             let quality = events::end_step(&instance.system, &mut instance.run.state, &progress)
                 .map_err(|error| undo(instance, point, duration, error))?;
             let record = stops(instance).then(|| progress.record());
+            let (system, run) = (&instance.system, &mut instance.run);
+            if let (Some(events), Some(before), true) = (&mut run.events, &instance.spare, progress.at_event)
+            {
+                events.closed = events::closed(system, before, &run.state).collect();
+            }
             (quality, progress.reached, progress.at_event, record)
         }
         Some(UnderWay::Whole(Some((quality, reached, at_event)))) => (quality, reached, at_event, None),

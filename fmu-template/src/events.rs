@@ -34,6 +34,8 @@ pub struct Events {
     /// nothing is to be agreed on.
     pub impulses: Vec<f64>,
     pub agreement: Option<Agreement>,
+    /// Contacts that have closed in the last internal step, and their impulses: the clocks tick in event mode.
+    pub closed: Vec<(usize, f64)>,
     /// Whether the last step has ended at an event that is yet to be handled.
     pub due: bool,
     /// What the last step was, and rounds of impacts at its end.
@@ -72,6 +74,10 @@ impl Events {
             && self.impulses.len() == 6 * state.couplings.len()
             && self.impulses.iter().all(|impulse| impulse.is_finite())
             && self.agreement.as_ref().is_none_or(|agreement| agreement.fits(self.impulses.len()))
+            && self
+                .closed
+                .iter()
+                .all(|&(contact, impulse)| contact < self.impacts.len() && impulse.is_finite())
             && self.strikes <= MOST_ROUNDS
             && self.step.is_none_or(|step| step.is_sound())
     }
@@ -84,6 +90,13 @@ impl Events {
             if impulse > 0.0 {
                 *impact = Impact { ticks: true, impulse, time: before.time };
             }
+        }
+    }
+
+    /// Clocks tick of the contacts that have closed.
+    fn tick_closed(&mut self, time: f64) {
+        for (contact, impulse) in self.closed.drain(..) {
+            self.impacts[contact] = Impact { ticks: true, impulse, time };
         }
     }
 
@@ -112,6 +125,7 @@ pub fn enter_event_mode(instance: &mut Instance) -> Answer {
         return OK;
     }
     if due {
+        events.tick_closed(instance.run.state.time);
         strike(instance);
         let run = &mut instance.run;
         let spare = instance.spare.as_mut().expect("there are events");

@@ -64,9 +64,9 @@ macro_rules! fmi3_functions {
                 fmi3GetFloat64(vr: fmi3ValueReferences, n: usize, values: *mut f64, count: usize)
                     => access3::get_float64;
                 fmi3GetInt32(vr: fmi3ValueReferences, n: usize, values: *mut i32, count: usize)
-                    => |instance, vr, n, values, count| access3::get_whole(instance, DataType::Int32, vr, n, values, count);
+                    => access3::get_int32;
                 fmi3GetInt64(vr: fmi3ValueReferences, n: usize, values: *mut i64, count: usize)
-                    => |instance, vr, n, values, count| access3::get_whole(instance, DataType::Enumeration, vr, n, values, count);
+                    => access3::get_int64;
                 fmi3GetFloat32(vr: fmi3ValueReferences, n: usize, values: *mut f32, count: usize)
                     => |instance, vr, n, _, _| access::get_absent(instance, DataType::Absent("Float32"), vr, n);
                 fmi3GetInt8(vr: fmi3ValueReferences, n: usize, values: *mut i8, count: usize)
@@ -268,7 +268,7 @@ pub unsafe extern "C" fn fmi3InstantiateCoSimulation(
         let wanted = wanted.map_err(Refusal::into_message)?;
         for &reference in wanted {
             // All can be read; unknown ones are told at once.
-            if instance.lengths.get(reference as usize).is_none_or(|&length| length == 0) {
+            if instance.arrays.components(reference).is_none() {
                 return Err(format!(
                     "requiredIntermediateVariables has the unknown value reference {reference}"
                 ));

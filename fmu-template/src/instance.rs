@@ -5,6 +5,7 @@ use crate::abi::{
     fmi2Status, fmi2String, fmi2Type,
 };
 use crate::access::Access;
+use crate::access3::Arrays;
 use crate::coupling_log::CouplingLog;
 use crate::do_step3::{Intermediate, UnderWay};
 use crate::events::Events;
@@ -16,6 +17,7 @@ use crate::logger::{Category, Logger};
 use crate::repeat_log::RepeatLog;
 use crate::{arguments, memory, resources};
 use contact_fmu::engine::events;
+use contact_fmu::engine::tape::Tape;
 use contact_fmu::engine::{self, GivenFault, State, System, Workspace};
 use contact_fmu::fmi_version::FmiVersion;
 use contact_fmu::model::Model;
@@ -37,8 +39,8 @@ pub struct Instance {
     pub access: Vec<Access>,
     /// Version of FMI that it was made for.
     pub version: FmiVersion,
-    /// FMI 3.0: components of the array that begins at a position of the table; none in the midst of one.
-    pub lengths: Arc<[u32]>,
+    /// FMI 3.0: which variables are taken together.
+    pub arrays: Arc<Arrays>,
     /// FMI 3.0: whether steps may end early at events.
     pub early_return: bool,
     /// FMI 3.0: whether impacts of bodies that the importer moves are events.
@@ -70,6 +72,8 @@ pub struct Instance {
     pub told_capture: bool,
     /// Scratch memory of a step.
     pub workspace: Workspace<f64>,
+    /// Memory of adjoint derivatives.
+    pub tape: Tape,
     /// Bytes that it takes at most, and so more than a saved state does.
     pub memory: usize,
 }
@@ -133,10 +137,6 @@ impl Instance {
             FmiVersion::Two => variables::table(model),
             FmiVersion::Three => variables::table_with_events(model),
         };
-        let mut lengths = vec![0; variables.len()];
-        for array in variables::arrays(&variables) {
-            lengths[array.first] = array.rows.len() as u32;
-        }
         let coupling_logs = CouplingLog::of_all(model, &system, &initial, interface);
         let held_force_logs = HeldForceLogs::new(model, &system, interface);
         let repeat_log = RepeatLog::new(model, &system, &initial);
@@ -145,7 +145,7 @@ impl Instance {
             guid,
             access: variables.iter().map(|variable| Access::of(variable, version)).collect(),
             version,
-            lengths: lengths.into(),
+            arrays: Arc::new(Arrays::of(&variables)),
             early_return: false,
             exchanges: false,
             intermediate: None,
@@ -168,6 +168,7 @@ impl Instance {
             repeat_log,
             told_capture: false,
             initial,
+            tape: Tape::default(),
             memory: 0,
         }
     }

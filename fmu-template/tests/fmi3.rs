@@ -157,8 +157,55 @@ const TABLE: &[(&str, &str, &str, &str, Call)] = &[
     ("fmi3SetIntervalDecimal", "", "", "", |i, _| unsafe { fmi3SetIntervalDecimal(i, null(), 0, null()) }),
     ("fmi3SetShiftFraction", "", "", "", |i, _| unsafe { fmi3SetShiftFraction(i, null(), 0, null(), null()) }),
     ("fmi3EvaluateDiscreteStates", "", "", "", |i, _| unsafe { fmi3EvaluateDiscreteStates(i) }),
+    ("fmi3GetFloat32", "NST", "NEST", "NECT", |i, _| unsafe { fmi3GetFloat32(i, null(), 0, null_mut(), 0) }),
+    ("fmi3SetFloat32", "INS", "INES", "INEC", |i, _| unsafe { fmi3SetFloat32(i, null(), 0, null(), 0) }),
+    ("fmi3GetInt8", "NST", "NEST", "NECT", |i, _| unsafe { fmi3GetInt8(i, null(), 0, null_mut(), 0) }),
+    ("fmi3SetInt8", "INS", "INES", "INE", |i, _| unsafe { fmi3SetInt8(i, null(), 0, null(), 0) }),
+    ("fmi3GetUInt8", "NST", "NEST", "NECT", |i, _| unsafe { fmi3GetUInt8(i, null(), 0, null_mut(), 0) }),
+    ("fmi3SetUInt8", "INS", "INES", "INE", |i, _| unsafe { fmi3SetUInt8(i, null(), 0, null(), 0) }),
+    ("fmi3GetInt16", "NST", "NEST", "NECT", |i, _| unsafe { fmi3GetInt16(i, null(), 0, null_mut(), 0) }),
+    ("fmi3SetInt16", "INS", "INES", "INE", |i, _| unsafe { fmi3SetInt16(i, null(), 0, null(), 0) }),
+    ("fmi3GetUInt16", "NST", "NEST", "NECT", |i, _| unsafe { fmi3GetUInt16(i, null(), 0, null_mut(), 0) }),
+    ("fmi3SetUInt16", "INS", "INES", "INE", |i, _| unsafe { fmi3SetUInt16(i, null(), 0, null(), 0) }),
+    ("fmi3GetUInt32", "NST", "NEST", "NECT", |i, _| unsafe { fmi3GetUInt32(i, null(), 0, null_mut(), 0) }),
+    ("fmi3SetUInt32", "INS", "INES", "INE", |i, _| unsafe { fmi3SetUInt32(i, null(), 0, null(), 0) }),
+    ("fmi3GetUInt64", "NST", "NEST", "NECT", |i, _| unsafe { fmi3GetUInt64(i, null(), 0, null_mut(), 0) }),
+    ("fmi3SetUInt64", "INS", "INES", "INE", |i, _| unsafe { fmi3SetUInt64(i, null(), 0, null(), 0) }),
+    ("fmi3GetBoolean", "NST", "NEST", "NECT", |i, _| unsafe { fmi3GetBoolean(i, null(), 0, null_mut(), 0) }),
+    ("fmi3SetBoolean", "INS", "INES", "INE", |i, _| unsafe { fmi3SetBoolean(i, null(), 0, null(), 0) }),
+    ("fmi3GetString", "NST", "NEST", "NECT", |i, _| unsafe { fmi3GetString(i, null(), 0, null_mut(), 0) }),
+    ("fmi3SetString", "INS", "INES", "INE", |i, _| unsafe { fmi3SetString(i, null(), 0, null(), 0) }),
+    ("fmi3GetBinary", "NST", "NEST", "NECT", |i, _| unsafe { fmi3GetBinary(i, null(), 0, null_mut(), null_mut(), 0) }),
+    ("fmi3SetBinary", "INS", "INES", "INE", |i, _| unsafe { fmi3SetBinary(i, null(), 0, null(), null(), 0) }),
+    ("fmi3SetInt32", "INS", "INES", "INE", |i, _| unsafe { fmi3SetInt32(i, null(), 0, null(), 0) }),
+    ("fmi3SetInt64", "INS", "INES", "INE", |i, _| unsafe { fmi3SetInt64(i, null(), 0, null(), 0) }),
+    ("fmi3GetVariableDependencies", "", "", "", |i, _| unsafe { fmi3GetVariableDependencies(i, 0, null_mut(), null_mut(), null_mut(), null_mut(), 0) }),
+    ("fmi3GetShiftFraction", "", "", "", |i, _| unsafe { fmi3GetShiftFraction(i, null(), 0, null_mut(), null_mut()) }),
+    ("fmi3SetIntervalFraction", "", "", "", |i, _| unsafe { fmi3SetIntervalFraction(i, null(), 0, null(), null()) }),
+    ("fmi3SetShiftDecimal", "", "", "", |i, _| unsafe { fmi3SetShiftDecimal(i, null(), 0, null()) }),
+    ("fmi3GetContinuousStates", "", "", "NECT", |i, _| unsafe { fmi3GetContinuousStates(i, null_mut(), 0) }),
+    ("fmi3GetNominalsOfContinuousStates", "", "", "NECT", |i, _| unsafe { fmi3GetNominalsOfContinuousStates(i, null_mut(), 0) }),
     ("fmi3ActivateModelPartition", "", "", "", |i, _| unsafe { fmi3ActivateModelPartition(i, 0, 0.0) }),
 ];
+
+/// Names of all functions on an instance.
+macro_rules! names {
+    (
+        written { $($written:tt)* }
+        on_instance { $($name:ident($($argument:ident: $type:ty),*) => $work:expr;)* }
+    ) => { &[$(stringify!($name),)*] };
+}
+const FUNCTIONS: &[&str] = contact_fmu_runtime::fmi3_functions!(names);
+
+/// All are in the table, but for those of saved states, which have a test of their own.
+#[test]
+fn the_table_has_every_function() {
+    assert!(FUNCTIONS.len() > 70);
+    for function in FUNCTIONS.iter().filter(|function| !function.contains("FMUState")) {
+        let is_row = |name: &&str| name.split(' ').next() == Some(*function);
+        assert!(TABLE.iter().any(|(name, ..)| is_row(name)), "{function}");
+    }
+}
 
 #[test]
 fn every_function_in_every_mode() {

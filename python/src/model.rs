@@ -121,7 +121,7 @@ impl Model {
         let source = self.right(py)?;
         let unpacked = py.detach(|| self.unpack(source)).map_err(|fault| fault.raised(py, &self.origin))?;
         let input = input.map(|(header, rows)| Table { header, rows: (2..).zip(rows).collect() });
-        let options = Options { stop, step, set, input, log, with_inputs: true };
+        let options = Options { stop, step, set, input, log, with_inputs: true, events: false };
         let mut watch = Watch { looked: Instant::now(), interrupt: None, end: end.as_ref().map(Py::get) };
         let (result, recording) = py.detach(|| {
             let recording = recorder::empty_recording(&unpacked.fmu, Some(&source.model), |_| true);

@@ -6,7 +6,6 @@
 
 pub mod archives;
 pub mod calls;
-pub mod calls3;
 pub mod client;
 pub mod damage;
 pub mod entropy;
@@ -45,6 +44,6 @@ pub const TARGETS: [Target; 8] = [
     Target { name: "problems", run: problems::run },
     Target { name: "states", run: states::run },
     Target { name: "calls", run: calls::run },
-    Target { name: "calls3", run: calls3::run },
+    Target { name: "calls3", run: calls::run3 },
     Target { name: "stress", run: stress::run },
 ];

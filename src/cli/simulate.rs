@@ -52,6 +52,10 @@ pub struct Arguments {
     /// Outputs or inputs to draw on the terminal.
     #[arg(long, value_name = "NAME", num_args = 1..)]
     plot: Vec<String>,
+    /// End steps at events of the FMU, such as impacts, with a row before and one after each. FMI 3.0 only; model files are
+    /// built for it.
+    #[arg(long)]
+    events: bool,
     /// Show all that the FMU logs, not only warnings and errors.
     #[arg(long)]
     log: bool,
@@ -73,7 +77,8 @@ fn assignment(text: &str) -> Result<(String, String), String> {
 /// Runs the FMU and writes what was asked for.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
     let input = arguments.input.as_deref().map(read_table).transpose()?;
-    let fmu = open(&arguments.fmu)?;
+    let version = if arguments.events { FmiVersion::Three } else { FmiVersion::Two };
+    let fmu = open(&arguments.fmu, version)?;
     check_plots(&fmu.description, &arguments.plot)?;
     let recorded = arguments.report.is_some() || !arguments.plot.is_empty();
     let options = Options {
@@ -83,6 +88,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
         input,
         log: arguments.log,
         with_inputs: recorded,
+        events: arguments.events,
     };
     let page = arguments.report.as_deref().map(create).transpose()?;
     let table = match arguments.output {
@@ -247,12 +253,12 @@ fn read_table(path: &Path) -> anyhow::Result<Table> {
 }
 
 /// Opens the FMU, or builds that of a model file and opens it.
-fn open(path: &Path) -> anyhow::Result<ExtractedFmu> {
+fn open(path: &Path, version: FmiVersion) -> anyhow::Result<ExtractedFmu> {
     if !path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
         return Ok(FmuFile::open(path)?.extract()?);
     }
     let source = file::read(path)?;
-    let files = package::files(&source, FmiVersion::Two, &[THIS_PLATFORM.to_owned()])?;
+    let files = package::files(&source, version, &[THIS_PLATFORM.to_owned()])?;
     Ok(ExtractedFmu::of_files(files.iter().map(Entry::named))?)
 }
 

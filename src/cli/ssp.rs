@@ -20,7 +20,7 @@ pub struct Arguments {
     /// Model file.
     #[arg(value_name = "MODEL.toml")]
     model: PathBuf,
-    /// FMU of another tool, FMI 2.0; repeat for several. Its name in the system is that of its file.
+    /// FMU of another tool, FMI 2.0, or 3.0 without arrays; repeat for several. Its name in the system is that of its file.
     #[arg(long = "with", value_name = "OTHER.fmu")]
     others: Vec<PathBuf>,
     /// Connection besides those by name, as COMPONENT.OUTPUT=COMPONENT.INPUT; repeat for several. The component of the

@@ -4,7 +4,7 @@
 use super::write::{Xml, to_text};
 use crate::fmi_version::FmiVersion;
 use crate::model::Model;
-use crate::variables::{Variable, arrays};
+use crate::variables::{Array, Variable, arrays};
 use std::io;
 
 /// Kind of the terminals: tools connect those of one kind.
@@ -16,12 +16,21 @@ const MEMBERS: [&str; 12] =
 
 /// The file's contents; none where no body has a terminal.
 pub fn write(model: &Model, variables: &[Variable], version: FmiVersion) -> Option<String> {
+    let shown = match version {
+        FmiVersion::Two => variables.iter().map(|variable| variable.name.clone()).collect(),
+        // Terminals have whole variables, and those of several bodies are not of one.
+        FmiVersion::Three => names(arrays(variables).into_iter().filter(|array| !array.is_over_bodies())),
+    };
     let terminals: Vec<(&str, Vec<Member>)> = model
         .body_names()
-        .map(|name| (name, members(name, variables, version)))
+        .map(|name| (name, members(name, &shown)))
         .filter(|(_, members)| !members.is_empty())
         .collect();
     (!terminals.is_empty()).then(|| to_text(|xml| document(xml, &terminals)))
+}
+
+fn names<'a>(arrays: impl Iterator<Item = Array<'a>>) -> Vec<String> {
+    arrays.map(|array| array.name.into_owned()).collect()
 }
 
 struct Member {
@@ -30,22 +39,13 @@ struct Member {
 }
 
 /// Variables of a body; their names in the terminal are those without the body's.
-fn members(body: &str, variables: &[Variable], version: FmiVersion) -> Vec<Member> {
-    let mut members = Vec::new();
-    for array in arrays(variables) {
-        let member = array.name.strip_prefix(body).and_then(|rest| rest.strip_prefix('.'));
-        let Some(member) = member.filter(|member| MEMBERS.contains(member)) else { continue };
-        match version {
-            FmiVersion::Three => {
-                members.push(Member { variable: array.name.to_owned(), name: member.to_owned() });
-            }
-            FmiVersion::Two => members.extend(array.rows.iter().map(|row| Member {
-                variable: row.name.clone(),
-                name: row.name[body.len() + 1..].to_owned(),
-            })),
-        }
-    }
-    members
+fn members(body: &str, variables: &[String]) -> Vec<Member> {
+    let member = |variable: &String| {
+        let name = variable.strip_prefix(body)?.strip_prefix('.')?;
+        let whole = name.split('[').next()?;
+        MEMBERS.contains(&whole).then(|| Member { variable: variable.clone(), name: name.to_owned() })
+    };
+    variables.iter().filter_map(member).collect()
 }
 
 fn document(xml: &mut Xml, terminals: &[(&str, Vec<Member>)]) -> io::Result<()> {

@@ -104,7 +104,7 @@ fn variable(xml: &mut Xml, variables: &[Variable], array: &Array) -> io::Result<
     };
     let mut element = xml
         .create_element(element)
-        .with_attribute(("name", array.name))
+        .with_attribute(("name", array.name.as_ref()))
         .with_attribute(("valueReference", array.first.to_string().as_str()))
         .with_attribute(("description", array.description().as_ref()))
         .with_attribute(("causality", causality(head.causality)))
@@ -138,17 +138,19 @@ fn variable(xml: &mut Xml, variables: &[Variable], array: &Array) -> io::Result<
             element = element.with_attribute((name, number(value).as_str()));
         }
     }
-    let starts: Vec<String> = array.rows.iter().filter_map(|row| row.start).map(number).collect();
+    let starts: Vec<String> = array.rows().filter_map(|row| row.start).map(number).collect();
     if !starts.is_empty() {
         element = element.with_attribute(("start", starts.join(" ").as_str()));
     }
-    if !array.is_array() {
+    if array.dimensions.is_empty() {
         element.write_empty()?;
         return Ok(());
     }
     element.write_inner_content(|xml| {
-        let length = array.rows.len().to_string();
-        xml.create_element("Dimension").with_attribute(("start", length.as_str())).write_empty()?;
+        for size in &array.dimensions {
+            let size = size.to_string();
+            xml.create_element("Dimension").with_attribute(("start", size.as_str())).write_empty()?;
+        }
         Ok(())
     })?;
     Ok(())
@@ -158,8 +160,10 @@ fn model_structure(xml: &mut Xml, model: &Model, variables: &[Variable], arrays:
     let (system, _) = model.assemble();
     let knowns = Knowns::of(variables, &system);
     // Of each row, the value reference of its array.
-    let references: Vec<usize> =
-        arrays.iter().flat_map(|array| std::iter::repeat_n(array.first, array.rows.len())).collect();
+    let mut references = vec![0; variables.len()];
+    for array in arrays {
+        array.positions.iter().for_each(|&position| references[position] = array.first);
+    }
     let outputs = || arrays.iter().filter(|array| array.head().causality == Causality::Output);
     xml.create_element("ModelStructure").write_inner_content(|xml| {
         for array in outputs() {
@@ -189,6 +193,7 @@ fn unknown(
         xml.create_element(element).with_attribute(("valueReference", array.first.to_string().as_str()));
     if let Some(dependencies) = dependencies {
         let mut list: Vec<usize> = dependencies.iter().map(|&position| references[position]).collect();
+        list.sort_unstable();
         list.dedup();
         let list: Vec<String> = list.iter().map(usize::to_string).collect();
         element = element.with_attribute(("dependencies", list.join(" ").as_str()));

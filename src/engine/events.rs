@@ -4,8 +4,9 @@
 //! of the first event, so that all islands stand at that time, just before it. [`strike`] then makes the impacts that are
 //! due. Accelerations are those of the whole substep, hence the path is that of a step without events.
 //!
-//! Impacts are events where steps are split at them: by the scheme of Moreau and Jean with time of impact, in islands
-//! without continuous contacts that are not too large.
+//! Impacts are events at their times where steps are split at them: by the scheme of Moreau and Jean with time of impact, in
+//! islands without continuous contacts that are not too large. Elsewhere a hard contact that closes is an event at the end of
+//! the substep in which it does, with the jump made.
 
 use super::exchange::{self, event};
 use super::law::ContactMode;
@@ -16,7 +17,7 @@ use super::settings::Scheme;
 use super::solver::Solvable;
 use super::state::State;
 use super::step::{Quality, StepError, Steppable, advance_by_substep, begin, cut, is_lost};
-use super::system::{Island, System};
+use super::system::{Island, Response, System};
 
 pub use super::exchange::event::{Agreement, MOST_ROUNDS, can_have_events, close_window, expect_events};
 
@@ -120,6 +121,9 @@ fn try_substep(
         first = first.min(impact);
         if impact.is_infinite() && changes_sliding(island, before, state) {
             first = first.min(slip_end.min(span.0));
+        }
+        if !has_events(system, island) && closed_in(system, island, before, state).next().is_some() {
+            first = first.min(span.0);
         }
     }
     workspace.watch = Watch::OFF;
@@ -330,6 +334,30 @@ fn has_events(system: &System, island: &Island) -> bool {
         && island.continuous.is_empty()
 }
 
+/// Contacts that have closed between two states where steps are not split at impacts, with their impulses.
+pub fn closed<'a>(
+    system: &'a System,
+    before: &'a State<f64>,
+    after: &'a State<f64>,
+) -> impl Iterator<Item = (usize, f64)> + 'a {
+    let islands = system.islands.iter().filter(|island| !has_events(system, island));
+    islands.flat_map(move |island| closed_in(system, island, before, after))
+}
+
+fn closed_in<'a>(
+    system: &'a System,
+    island: &'a Island,
+    before: &'a State<f64>,
+    after: &'a State<f64>,
+) -> impl Iterator<Item = (usize, f64)> + 'a {
+    let hard = island.contacts.iter().filter(|&&contact| system.contacts[contact].response == Response::Hard);
+    hard.filter_map(move |&contact| {
+        let (was, is) = (&before.contacts[contact], &after.contacts[contact]);
+        let impulse = is.normal_impulse - was.normal_impulse;
+        (was.mode == ContactMode::Open && impulse > 0.0).then_some((contact, impulse))
+    })
+}
+
 /// Whether a contact of an island that was pressed and is so still has begun or ceased to slide.
 fn changes_sliding(island: &Island, before: &State<f64>, after: &State<f64>) -> bool {
     use ContactMode::{Slip, Stick};
@@ -370,16 +398,16 @@ impl Record {
         &self,
         system: &System,
         state: &mut State<S>,
+        workspace: &mut Workspace<S>,
         impacts: u32,
     ) -> Result<(), StepError> {
-        let mut workspace = Workspace::new(system);
         let duration = f64::from(self.done) * self.length + self.rest;
         begin(state, duration, self.done.max(1));
         for substep in 0..self.done {
             let span = (self.length, f64::from(substep) * self.length);
             for island in &system.islands {
                 workspace.watch = Watch { stops: has_events(system, island), ..Watch::OFF };
-                advance_island(system, island, state, &mut workspace, span);
+                advance_island(system, island, state, workspace, span);
             }
             workspace.watch = Watch::OFF;
             if is_lost(state, substep) {
@@ -387,10 +415,10 @@ impl Record {
             }
         }
         let span = (self.length, f64::from(self.done) * self.length);
-        advance_until(system, state, &mut workspace, span, self.rest);
+        advance_until(system, state, workspace, span, self.rest);
         let mut spare = state.clone();
         for _ in 0..impacts {
-            strike(system, state, &mut workspace, &mut spare);
+            strike(system, state, workspace, &mut spare);
         }
         Ok(())
     }

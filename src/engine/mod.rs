@@ -24,6 +24,7 @@ mod start;
 mod state;
 mod step;
 mod system;
+pub mod tape;
 mod ties;
 mod tolerances;
 

@@ -7,6 +7,7 @@ use super::scheme::{IslandStep, parts};
 use super::solver::Solvable;
 use super::state::{ContactRecord, State, StepRecord};
 use super::system::{Island, System};
+use super::tape::Traced;
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 use thiserror::Error;
@@ -57,27 +58,21 @@ pub trait Steppable: Solvable {
     ) -> Result<Quality, StepError>;
 }
 
-impl Steppable for f64 {
-    fn advance(
-        system: &System,
-        state: &mut State<f64>,
-        workspace: &mut Workspace<f64>,
-        duration: f64,
-    ) -> Result<Quality, StepError> {
-        advance_over(system, state, workspace, duration)
-    }
+macro_rules! steppable {
+    ($($scalar:ty),*) => {$(
+        impl Steppable for $scalar {
+            fn advance(
+                system: &System,
+                state: &mut State<$scalar>,
+                workspace: &mut Workspace<$scalar>,
+                duration: f64,
+            ) -> Result<Quality, StepError> {
+                advance_over(system, state, workspace, duration)
+            }
+        }
+    )*};
 }
-
-impl Steppable for Dual {
-    fn advance(
-        system: &System,
-        state: &mut State<Dual>,
-        workspace: &mut Workspace<Dual>,
-        duration: f64,
-    ) -> Result<Quality, StepError> {
-        advance_over(system, state, workspace, duration)
-    }
-}
+steppable!(f64, Dual, Traced);
 
 /// Advances the state by `duration > 0`. Does not touch `state.time`: the caller knows the exact time.
 pub fn advance<S: Steppable>(

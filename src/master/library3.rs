@@ -42,8 +42,21 @@ pub struct Library3 {
 pub struct Step {
     /// How far it came.
     pub reached: f64,
+    /// Whether there is an event to be handled.
+    pub event: bool,
     /// Whether the FMU wants to end the simulation.
     pub terminate: bool,
+}
+
+/// What an event has come to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Update {
+    /// Whether it goes on.
+    pub again: bool,
+    /// Whether the FMU wants to end the simulation.
+    pub terminate: bool,
+    /// Time of the next event that the FMU knows of.
+    pub next: Option<f64>,
 }
 
 impl Library3 {
@@ -62,12 +75,12 @@ impl Library3 {
         Ok(Library3 { library })
     }
 
-    /// A new co-simulation instance without event mode. `logging` turns debug logging on.
+    /// A new co-simulation instance. `logging` turns debug logging on, `events` event mode and early return.
     pub fn instantiate(
         &self,
         fmu: &ExtractedFmu,
         name: &str,
-        logging: bool,
+        (logging, events): (bool, bool),
         log: Log,
     ) -> Result<Instance3<'_>, FmuError> {
         const FUNCTION: &str = "fmi3InstantiateCoSimulation";
@@ -85,8 +98,8 @@ impl Library3 {
                 path.as_ptr(),
                 false,
                 logging,
-                false,
-                false,
+                events,
+                events,
                 ptr::null(),
                 0,
                 (&raw const *environment).cast_mut().cast(),
@@ -337,7 +350,44 @@ impl Instance3<'_> {
             function(self.pointer, time, step, true, event, terminate, &raw mut early, &raw mut reached)
         };
         let success = self.checked(NAME, code)?;
-        Ok((success, Step { reached, terminate }))
+        // Only an early return says that the step has not come to its end.
+        let reached = if early || terminate { reached } else { time + step };
+        Ok((success, Step { reached, event, terminate }))
+    }
+
+    /// Enters event mode.
+    pub fn enter_event_mode(&mut self) -> Result<Success, CallError> {
+        self.simple("fmi3EnterEventMode")
+    }
+
+    /// Enters step mode, after an event or initialization with events.
+    pub fn enter_step_mode(&mut self) -> Result<Success, CallError> {
+        self.simple("fmi3EnterStepMode")
+    }
+
+    /// Goes on with an event.
+    pub fn update_discrete_states(&mut self) -> Result<(Success, Update), CallError> {
+        type Function = unsafe extern "C" fn(
+            Pointer,
+            *mut bool,
+            *mut bool,
+            *mut bool,
+            *mut bool,
+            *mut bool,
+            *mut f64,
+        ) -> Code;
+        const NAME: &str = "fmi3UpdateDiscreteStates";
+        let function: Function = self.function(NAME)?;
+        let (mut again, mut terminate, mut defined, mut time) = (false, false, false, 0.0);
+        let (mut nominals, mut values) = (false, false);
+        // SAFETY: a live instance and places for what is written.
+        let code = unsafe {
+            let (again, terminate) = (&raw mut again, &raw mut terminate);
+            let (nominals, values) = (&raw mut nominals, &raw mut values);
+            function(self.pointer, again, terminate, nominals, values, &raw mut defined, &raw mut time)
+        };
+        let success = self.checked(NAME, code)?;
+        Ok((success, Update { again, terminate, next: defined.then_some(time) }))
     }
 
     /// Ends the simulation. Values can still be read.

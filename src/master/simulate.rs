@@ -18,6 +18,8 @@ use thiserror::Error;
 const NEGLIGIBLE_STEP: f64 = 1e-9;
 /// Most communication steps of one run.
 const MAX_STEPS: f64 = 1e12;
+/// Most rounds of one event, and most events at one time: there are models whose events do not come to an end.
+const MAX_ROUNDS: u32 = 10_000;
 /// Number of steps where neither the user nor the FMU gives a step.
 const DEFAULT_STEPS: f64 = 1000.0;
 
@@ -36,6 +38,8 @@ pub struct Options {
     pub log: bool,
     /// Whether rows hold the inputs too.
     pub with_inputs: bool,
+    /// Whether steps end at events of the FMU, each of which has a row before and after it.
+    pub events: bool,
 }
 
 /// The variables of a row: the outputs, then the inputs if they are asked for.
@@ -69,6 +73,15 @@ pub enum SimulationError {
     /// Neither the user nor the FMU says when to stop.
     #[error("the FMU has no default stop time")]
     NoStopTime,
+    /// Events are asked for where there are none.
+    #[error("the FMU has no event mode")]
+    NoEventMode,
+    /// Events do not come to an end.
+    #[error("the events at t = {time:?} s do not come to an end: {MAX_ROUNDS} were handled")]
+    EndlessEvents {
+        /// Simulated time.
+        time: f64,
+    },
     /// Stop time or step is impossible.
     #[error("{0}")]
     Experiment(String),
@@ -115,6 +128,9 @@ impl SimulationError {
         match self {
             SimulationError::Fmu(error) => error.hint(),
             SimulationError::NoStopTime => Some("give one with --stop"),
+            SimulationError::NoEventMode => {
+                Some("events are those of FMI 3.0 FMUs with hasEventMode: run without --events")
+            }
             SimulationError::Call { source: CallError::Status { status: Status::Pending, .. }, .. } => {
                 Some("the FMU works asynchronously, which is not supported")
             }
@@ -142,8 +158,11 @@ pub fn run(
         Some(table) => Inputs::new(description, table, &options.set)?,
         None => Inputs::default(),
     };
+    if options.events && !has_event_mode(description) {
+        return Err(SimulationError::NoEventMode);
+    }
     let library = AnyLibrary::load(fmu)?;
-    let instance = library.instantiate(fmu, &description.model_name, options.log, log)?;
+    let instance = library.instantiate(fmu, &description.model_name, (options.log, options.events), log)?;
     let outputs = description.outputs().count();
     let mut run = Run {
         instance,
@@ -154,15 +173,18 @@ pub fn run(
         observer,
         warned_calls: 0,
         time: schedule.start,
+        events: options.events,
+        next_event: None,
     };
     run.initialize(description, options, &schedule, &starts)?;
+    let mut goes_on = !options.events || run.update()?;
     run.record()?;
     for k in 0..schedule.steps {
-        let goes_on = run.step(schedule.time(k), schedule.time(k + 1), schedule.length(k))?;
-        run.observer.progress((k + 1) as f64 / schedule.steps as f64);
         if !goes_on {
             break;
         }
+        goes_on = run.step(schedule.time(k), schedule.time(k + 1), schedule.length(k))?;
+        run.observer.progress((k + 1) as f64 / schedule.steps as f64);
     }
     let terminated = run.instance.terminate();
     run.done(terminated)?;
@@ -170,6 +192,11 @@ pub fn run(
         run.observer.message(&format!("the FMU warned {} times", run.warned_calls));
     }
     Ok(())
+}
+
+fn has_event_mode(description: &ModelDescription) -> bool {
+    let interface = description.co_simulation.as_ref();
+    interface.and_then(|interface| interface.fmi3.as_ref()).is_some_and(|more| more.has_event_mode)
 }
 
 /// Communication points.
@@ -251,6 +278,9 @@ struct Run<'a> {
     observer: &'a mut dyn Observer,
     warned_calls: u64,
     time: f64,
+    /// Whether steps end at events, and the time of the next one that the FMU has told.
+    events: bool,
+    next_event: Option<f64>,
 }
 
 impl Run<'_> {
@@ -296,22 +326,86 @@ impl Run<'_> {
         self.done(call)
     }
 
-    /// Makes a step. Returns whether the FMU lets the simulation go on.
+    /// Makes a step, in parts where events are in it. Returns whether the FMU lets the simulation go on.
     fn step(&mut self, from: f64, to: f64, length: f64) -> Result<bool, SimulationError> {
+        if !self.events {
+            return self.part(from, to, length).map(|(goes_on, _)| goes_on);
+        }
+        let (mut at, mut events) = (from, 0);
+        while at < to {
+            let told = self.next_event.filter(|&next| next > at && next < to);
+            let end = told.unwrap_or(to);
+            let (goes_on, is_event) = self.part(at, end, end - at)?;
+            if !goes_on {
+                return Ok(false);
+            }
+            let is_due = is_event || self.next_event.is_some_and(|next| next <= self.time);
+            events = if self.time > at { 0 } else { events + 1 };
+            if events > MAX_ROUNDS {
+                return Err(SimulationError::EndlessEvents { time: self.time });
+            }
+            at = self.time;
+            if is_due && !self.event()? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Handles an event, and tells what is after it. Returns whether the FMU lets the simulation go on.
+    fn event(&mut self) -> Result<bool, SimulationError> {
+        let call = self.instance.enter_event_mode();
+        self.done(call)?;
         self.apply_inputs()?;
+        let goes_on = self.update()?;
+        self.record()?;
+        Ok(goes_on)
+    }
+
+    /// Goes through an event that has been entered. Returns whether the FMU lets the simulation go on.
+    fn update(&mut self) -> Result<bool, SimulationError> {
+        for _ in 0..MAX_ROUNDS {
+            let (success, update) =
+                self.instance.update_discrete_states().map_err(|source| self.failed(source))?;
+            self.done(Ok(success))?;
+            self.next_event = update.next;
+            if update.terminate {
+                self.end(self.time)?;
+                return Ok(false);
+            }
+            if !update.again {
+                let call = self.instance.enter_step_mode();
+                return self.done(call).map(|()| true);
+            }
+        }
+        Err(SimulationError::EndlessEvents { time: self.time })
+    }
+
+    /// Makes a step, or with events what comes before the first one. Returns whether the FMU lets the simulation go on, and
+    /// whether there is an event.
+    fn part(&mut self, from: f64, to: f64, length: f64) -> Result<(bool, bool), SimulationError> {
+        self.apply_inputs()?;
+        let (mut end, mut is_event) = (to, false);
         match self.instance.do_step(from, length) {
             Ok(Outcome::Made(success)) => self.done(Ok(success))?,
+            Ok(Outcome::Early(success, reached, event)) => {
+                self.done(Ok(success))?;
+                if self.events {
+                    end = if reached < from + length { reached } else { to };
+                    is_event = event;
+                }
+            }
             Ok(Outcome::Ended(reached)) => {
                 self.end(reached.unwrap_or(from))?;
-                return Ok(false);
+                return Ok((false, false));
             }
             Err((source, reached)) => {
                 return Err(SimulationError::Call { time: self.time, reached, source });
             }
         }
-        self.time = to;
+        self.time = end;
         self.record()?;
-        Ok(true)
+        Ok((true, is_event))
     }
 
     /// The FMU has ended the simulation within a step.

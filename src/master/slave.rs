@@ -3,7 +3,7 @@
 use super::FmuError;
 use super::extract::ExtractedFmu;
 use super::library::{CallError, Instance, Library, Log, Status, Success};
-use super::library3::{Instance3, Library3};
+use super::library3::{Instance3, Library3, Update};
 use crate::description::{Element, ScalarVariable, Value};
 use crate::fmi_version::FmiVersion;
 use std::ffi::CString;
@@ -23,17 +23,19 @@ impl AnyLibrary {
         }
     }
 
-    /// A new co-simulation instance.
+    /// A new co-simulation instance; `events` are those of FMI 3.0.
     pub fn instantiate(
         &self,
         fmu: &ExtractedFmu,
         name: &str,
-        logging: bool,
+        (logging, events): (bool, bool),
         log: Log,
     ) -> Result<Slave<'_>, FmuError> {
         match self {
             AnyLibrary::Two(library) => library.instantiate(fmu, name, logging, log).map(Slave::Two),
-            AnyLibrary::Three(library) => library.instantiate(fmu, name, logging, log).map(Slave::Three),
+            AnyLibrary::Three(library) => {
+                library.instantiate(fmu, name, (logging, events), log).map(Slave::Three)
+            }
         }
     }
 }
@@ -65,8 +67,9 @@ impl Place {
 
 /// What a step has come to.
 pub enum Outcome {
-    /// Its end.
+    /// Its end, or with events how far it came, and whether there is an event.
     Made(Success),
+    Early(Success, f64, bool),
     /// The FMU wants to end the simulation, at a time if it says.
     Ended(Option<f64>),
 }
@@ -125,9 +128,36 @@ impl Slave<'_> {
             },
             Slave::Three(instance) => match instance.do_step(from, length) {
                 Ok((_, step)) if step.terminate => Ok(Outcome::Ended(Some(step.reached))),
+                Ok((success, step)) if step.event || step.reached < from + length => {
+                    Ok(Outcome::Early(success, step.reached, step.event))
+                }
                 Ok((success, _)) => Ok(Outcome::Made(success)),
                 Err(error) => Err((error, None)),
             },
+        }
+    }
+
+    /// Enters event mode, of FMI 3.0.
+    pub fn enter_event_mode(&mut self) -> Result<Success, CallError> {
+        match self {
+            Slave::Two(_) => Ok(Success::Done),
+            Slave::Three(instance) => instance.enter_event_mode(),
+        }
+    }
+
+    /// Goes on with an event, of FMI 3.0.
+    pub fn update_discrete_states(&mut self) -> Result<(Success, Update), CallError> {
+        match self {
+            Slave::Two(_) => Ok((Success::Done, Update { again: false, terminate: false, next: None })),
+            Slave::Three(instance) => instance.update_discrete_states(),
+        }
+    }
+
+    /// Ends an event, of FMI 3.0.
+    pub fn enter_step_mode(&mut self) -> Result<Success, CallError> {
+        match self {
+            Slave::Two(_) => Ok(Success::Done),
+            Slave::Three(instance) => instance.enter_step_mode(),
         }
     }
 

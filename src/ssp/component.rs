@@ -58,6 +58,12 @@ impl Component {
         })
     }
 
+    /// A component of an array among the connectors.
+    pub fn array(&self) -> Option<&ScalarVariable> {
+        let mut connectors = self.connectors().map(|(variable, _)| variable);
+        connectors.find(|variable| variable.element.is_some_and(|element| element.elements > 1))
+    }
+
     /// Variables of one causality.
     pub fn with(&self, causality: Causality) -> impl Iterator<Item = &ScalarVariable> {
         self.description.model_variables.iter().filter(move |variable| variable.causality == causality)

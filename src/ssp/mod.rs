@@ -35,6 +35,11 @@ pub enum SspError {
     NoConnector { kind: &'static str, asked: String, hint: String },
     #[error("`{start}` and `{end}` cannot be connected: {reason}")]
     Incompatible { start: String, end: String, reason: String },
+    #[error(
+        "{} has arrays of FMI 3.0 (`{variable}`), for which SSP 1.0 has no connectors: take its FMI 2.0 FMU",
+        .path.display()
+    )]
+    Array { path: PathBuf, variable: String },
     #[error("`{end}` would be connected twice")]
     Twice { end: String },
 }
@@ -65,6 +70,9 @@ pub fn build(source: &SourceModel, parts: &Parts) -> Result<Ssp, SspError> {
     let mut entries = Vec::new();
     for path in parts.others {
         let component = Component::of_fmu(path, FmuFile::open(path)?.description, &components);
+        if let Some(variable) = component.array() {
+            return Err(SspError::Array { path: path.clone(), variable: variable.name.clone() });
+        }
         entries.push(file(component.source.clone(), read(path)?));
         components.push(component);
     }

@@ -100,11 +100,21 @@ pub fn get_real<S: Scalar>(slot: Slot, system: &System, state: &State<S>) -> S {
 
 /// Impulse, or angular impulse, of stops along the coordinate of their joint.
 fn stop_impulse<S: Scalar>(system: &System, state: &State<S>, stops: Stops) -> S {
-    let of = |stop: usize| {
-        let lever = system.stop(system.contacts[stop].sides()).map_or(0.0, |stop| stop.lever());
-        state.contacts[stop].normal_impulse * S::from(lever)
-    };
+    let of = |stop: usize| state.contacts[stop].normal_impulse * S::from(lever(system, stop));
     [stops.lower, stops.upper].into_iter().flatten().fold(S::zero(), |sum, stop| sum + of(stop))
+}
+
+/// Impulse of a contact along its normal, or of a stop along the coordinate of its joint.
+pub fn impact_impulse(system: &System, contact: usize, normal: f64) -> f64 {
+    normal * lever(system, contact)
+}
+
+/// What the impulse of a stop does to the coordinate of its joint; 1 for other contacts.
+fn lever(system: &System, contact: usize) -> f64 {
+    match system.contacts[contact].between {
+        engine::Between::Pair(sides) => system.stop(sides).map_or(1.0, |stop| stop.lever()),
+        _ => 1.0,
+    }
 }
 
 /// One of the stops; both have the same restitution.

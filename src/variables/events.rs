@@ -1,8 +1,9 @@
-//! Rows that only FMI 3.0 has: a clock for each hard contact that ticks at its impacts, and what is clocked by it.
+//! Rows that only FMI 3.0 has: a clock for each hard contact and stop of a joint that ticks at its impacts, and what is clocked
+//! by it.
 
 use super::{Dependence, Kind, Role, Rows, Slot, Unit, Variable, table};
 use crate::engine::{CouplingMode, Response};
-use crate::model::{Between, Model};
+use crate::model::{Between, JointKind, Model};
 
 /// The table with the rows of FMI 3.0 at its end.
 pub fn table_with_events(model: &Model) -> Vec<Variable> {
@@ -17,7 +18,20 @@ pub fn table_with_events(model: &Model) -> Vec<Variable> {
                 Between::Group(group) => group.sides.iter().flat_map(|side| &side.nodes).next(),
             };
             let own = node.map_or(Dependence::Everything, |&node| Dependence::Island(rows.islands[node]));
-            rows.impact(index, &contact.name, &model.between_text(contact), own);
+            let name = format!("{}.impact", contact.name);
+            rows.impact(index, &name, &model.between_text(contact), Unit::NewtonSecond, own);
+        }
+    }
+    for bounded in model.bounded() {
+        let joint = &model.joints[bounded.joint];
+        let own = rows.island_of(joint.ends.map(|end| end.anchor.node));
+        let prefix = if bounded.is_angle && joint.kind == JointKind::Cylindrical { "angle_" } else { "" };
+        let unit = if bounded.is_angle { Unit::NewtonMeterSecond } else { Unit::NewtonSecond };
+        for (stop, which) in [(bounded.stops.lower, "lower"), (bounded.stops.upper, "upper")] {
+            let name = format!("{}.{prefix}{which}_impact", joint.name);
+            if let Some(stop) = stop.filter(|_| rows.is_shown(&name)) {
+                rows.impact(stop, &name, &format!("on the {which} stop of {}", joint.name), unit, own);
+            }
         }
     }
     for (coupling, entry) in system.couplings.iter().enumerate() {
@@ -50,25 +64,25 @@ impl Rows<'_> {
         }
     }
 
-    fn impact(&mut self, contact: usize, name: &str, pair: &str, own: Dependence) {
+    fn impact(&mut self, contact: usize, name: &str, pair: &str, unit: Unit, own: Dependence) {
         // Shown with the clock or not at all.
         let shown = self.shown.take();
         for (suffix, description, slot, kind) in [
-            ("impact", format!("Ticks at impacts {pair}"), Slot::ImpactClock { contact }, Kind::Clock),
+            ("", format!("Ticks at impacts {pair}"), Slot::ImpactClock { contact }, Kind::Clock),
             (
-                "impact_impulse",
-                format!("Normal impulse of the last impact {pair}"),
+                "_impulse",
+                format!("Impulse of the last impact {pair}"),
                 Slot::ImpactImpulse { contact },
-                Kind::Real(Unit::NewtonSecond),
+                Kind::Real(unit),
             ),
             (
-                "impact_time",
+                "_time",
                 format!("Time of the last impact {pair}"),
                 Slot::ImpactTime { contact },
                 Kind::Real(Unit::Second),
             ),
         ] {
-            self.push(format!("{name}.{suffix}"), description, slot, kind, Role::PerStep(own));
+            self.push(format!("{name}{suffix}"), description, slot, kind, Role::PerStep(own));
         }
         self.shown = shown;
     }

@@ -9,8 +9,8 @@ mod events;
 mod input_derivatives;
 mod units;
 
-pub use access::{get_integer, get_real, set_real};
-pub use arrays::{Array, arrays};
+pub use access::{get_integer, get_real, impact_impulse, set_real};
+pub use arrays::{Array, arrays, singles};
 pub use events::table_with_events;
 pub use input_derivatives::{clear_input_derivatives, set_input_derivative};
 pub use units::{BaseUnit, Unit};

@@ -7,7 +7,7 @@ from pathlib import Path
 import fmpy
 import numpy as np
 import pytest
-from conftest import ROOT, contact_fmu, read_csv
+from conftest import ROOT, contact_fmu, read_csv, refused
 from exact import ball_height
 from fmi3_side import slave3
 from fmpy import extract, read_model_description, simulate_fmu
@@ -15,7 +15,7 @@ from fmpy.validation import validate_fmu
 from lxml import etree
 
 SCHEMAS = Path(fmpy.__file__).parent / "schema/fmi3"
-# Owned bodies, groups, joints with friction, continuous contacts, couplings of all kinds.
+# For the command line: owned bodies, groups, joints with friction, continuous contacts, couplings of all kinds.
 SOME = ["bouncing_ball", "resting_block", "friction_pendulum", "bouncing_ball_compliant", "coupled_ball", "rotor_droop_stop"]
 
 
@@ -94,19 +94,27 @@ def scalars(result):
     columns = {}
     for name in result.dtype.names:
         values = result[name]
+        body, _, rest = name.partition(".")
         if values.ndim == 1:
             columns[name] = values
-        else:
+        elif values.ndim == 2:
             columns.update({f"{name}[{index + 1}]": values[:, index] for index in range(values.shape[1])})
+        else:
+            for copy in range(values.shape[1]):
+                for index in range(values.shape[2]):
+                    columns[f"{body}_{copy + 1}.{rest}[{index + 1}]"] = values[:, copy, index]
     return columns
 
 
-@pytest.mark.parametrize("model", SOME)
 @pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
 def test_numbers_are_those_of_fmi2(fmu3, fmus, model, kind):
-    experiment = read_model_description(fmus.fmu(model)).defaultExperiment
+    description = read_model_description(fmus.fmu(model))
+    if kind == "ModelExchange" and description.modelExchange is None:
+        assert read_model_description(fmu3(model)).modelExchange is None
+        return
+    experiment = description.defaultExperiment
     step = float(experiment.stepSize)
-    options = dict(fmi_type=kind, stop_time=min(200 * step, float(experiment.stopTime)), output_interval=step)
+    options = dict(fmi_type=kind, stop_time=min(100 * step, float(experiment.stopTime)), output_interval=step)
     two = scalars(simulate_fmu(fmus.fmu(model), **options))
     three = scalars(simulate_fmu(fmu3(model), **options))
     assert set(two) <= set(three)
@@ -385,3 +393,202 @@ def test_report_and_inspect_take_it(fmu3, tmp_path):
     text = contact_fmu("inspect", fmu3("bouncing_ball"))
     for line in ("FMI version   3.0", "hasEventMode", "ball.r[3]", "ball_floor.impact "):
         assert line in text
+
+
+COPIES = """
+[model]
+name = "copies"
+[engine]
+gravity = [0.0, 0.0, -10.0]
+[[node]]
+name = "balls"
+coupling = "owned"
+mass = 1.0
+shape.sphere.radius = 0.1
+position = [0.0, 0.0, 1.0]
+copies = { count = [2, 2, 1], spacing = [1.0, 1.0, 1.0] }
+[[surface]]
+name = "floor"
+shape.plane.normal = [0.0, 0.0, 1.0]
+[[contact]]
+name = "base"
+between = ["balls_*", "floor"]
+"""
+
+
+def test_copies_are_one_array(of_text3, tmp_path):
+    """Four balls on a grid: one variable of size [4, 3], whose rows are those of `balls_1` to `balls_4`."""
+    path = of_text3(COPIES)
+    assert validate_fmu(path) == []
+    with slave3(path) as slave:
+        position = slave.variables["balls.r"]
+        assert [int(dimension.start) for dimension in position.dimensions] == [4, 3]
+        assert not any(name.startswith("balls_") for name in slave.variables)
+        assert [int(dimension.start) for dimension in slave.variables["balls.mass"].dimensions] == [4]
+        slave.start()
+        start = np.reshape(slave.get("balls.r"), (4, 3))
+        np.testing.assert_array_equal(start, [[0, 0, 1], [1, 0, 1], [0, 1, 1], [1, 1, 1]])
+        forces = np.zeros((4, 3))
+        forces[2] = (2.0, 0.0, 10.0)
+        slave.set(balls__f_ext=list(np.ravel(forces)))
+        slave.fmu.doStep(0.0, 0.1)
+        moved = np.reshape(slave.get("balls.r"), (4, 3)) - start
+        np.testing.assert_allclose(moved, [[0, 0, -0.05]] * 2 + [[0.01, 0, 0]] + [[0, 0, -0.05]], rtol=0, atol=1e-15)
+    table = tmp_path / "out.csv"
+    contact_fmu("simulate", path, "--stop", "0.1", "--set", "balls.r[3,3]=2", "-o", table)
+    assert abs(read_csv(table)["balls.r[3,3]"][-1] - 1.95) < 1e-12
+
+
+def test_simulate_ends_steps_at_events(fmu3, fmus, tmp_path):
+    """With --events an impact has a row before and one after it, at its time; other FMUs are refused."""
+    table = tmp_path / "out.csv"
+    contact_fmu("simulate", fmu3("bouncing_ball"), "--stop", "2", "--step", "0.01", "--events", "-o", table)
+    result = read_csv(table)
+    twice = np.flatnonzero(np.diff(result["time"]) == 0.0)
+    np.testing.assert_allclose(result["time"][twice], impact_times(4), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(result["ball.v[3]"][twice + 1], -0.8 * result["ball.v[3]"][twice], rtol=1e-12)
+    assert np.abs(result["ball.r[3]"] - 0.2 - ball_height(result["time"])).max() < 1e-10
+    contact_fmu("simulate", ROOT / "models/bouncing_ball/model.toml", "--stop", "1", "--events", "-o", table)
+    assert "no event mode" in refused("simulate", fmus.fmu("bouncing_ball"), "--events")
+
+
+def test_stops_of_joints_are_events(of_text3):
+    """A sledge at 1 m/s between stops at 0 and 0.25 m, restitution 0.5: it hits after 0.25 s, then 0.5 s, then 1 s each."""
+    text = """
+[model]
+name = "sledge"
+[engine]
+gravity = [0.0, 0.0, 0.0]
+[[node]]
+name = "sledge"
+coupling = "owned"
+mass = 2.0
+inertia = [1.0, 1.0, 1.0]
+velocity = [1.0, 0.0, 0.0]
+[[joint]]
+name = "rail"
+between = ["ground", "sledge"]
+prismatic = { axis = [1.0, 0.0, 0.0], position = [0.0, 0.0, 0.0] }
+limits = { lower = 0.0, upper = 0.25, restitution = 0.5 }
+"""
+    seen = []
+    with slave3(of_text3(text), events=True, early_return=True) as slave:
+        slave.start()
+        time, in_event_mode = 0.0, True
+        while time < 2.0:
+            while in_event_mode and slave.fmu.updateDiscreteStates()[0]:
+                pass
+            if in_event_mode:
+                slave.fmu.enterStepMode()
+            in_event_mode, _, _, time = slave.fmu.doStep(time, 1e-2)
+            if in_event_mode:
+                slave.fmu.enterEventMode()
+                for which in ("lower", "upper"):
+                    if slave.ticks(f"rail.{which}_impact"):
+                        seen.append((time, which, abs(slave.get(f"rail.{which}_impact_impulse"))))
+    assert [which for _, which, _ in seen] == ["upper", "lower", "upper"]
+    np.testing.assert_allclose([time for time, _, _ in seen], [0.25, 0.75, 1.75], rtol=0, atol=1e-9)
+    np.testing.assert_allclose([impulse for _, _, impulse in seen], [3.0, 1.5, 0.75], rtol=1e-9)
+
+
+@pytest.mark.parametrize("scheme", ["midpoint", "multistep", "hht"])
+def test_impacts_of_other_schemes_are_events_at_the_end_of_their_internal_step(of_text3, scheme):
+    """A ball that falls 0.2 m: sqrt(2 h / g) = 0.2 s, seen within an internal step of 1e-3 s, with the impulse m (1 + e) v."""
+    text = BLOCK.replace("[engine]", f'[engine]\nscheme = "{scheme}"').replace("restitution = 0.0", "restitution = 0.5")
+    text = text.replace("velocity = [1.0, 0.0, 0.0]", "position = [0.0, 0.0, 0.2]").replace("friction.cone.mu = 0.3", "")
+    with slave3(of_text3(text), events=True, early_return=True) as ball:
+        ball.start()
+        ball.fmu.updateDiscreteStates()
+        ball.fmu.enterStepMode()
+        event, _, _, time = ball.fmu.doStep(0.0, 1.0)
+        assert event and 0.2 - 1e-3 <= time <= 0.2 + 2e-3
+        ball.fmu.enterEventMode()
+        assert ball.ticks("ball_floor.impact") and ball.get("ball_floor.impact_time") == time
+        assert ball.get("ball_floor.impact_impulse") == pytest.approx(3.0, rel=2e-2)
+        assert not ball.fmu.updateDiscreteStates()[0] and not ball.ticks("ball_floor.impact")
+
+
+def test_size_grows_by_less_than_a_third(fmu3, fmus):
+    sizes = [Path(path).stat().st_size for path in (fmus.fmu("bouncing_ball"), fmu3("bouncing_ball"))]
+    assert sizes[1] < 4 / 3 * sizes[0], sizes
+
+
+def test_ssp_refuses_arrays_of_others(fmu3, tmp_path):
+    text = refused("ssp", ROOT / "models/bouncing_ball/model.toml", "--with", fmu3("coupled_ball"), "-o", tmp_path / "x.ssp")
+    assert "has arrays of FMI 3.0" in text and "FMI 2.0" in text
+
+
+STAIR = r"""
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+typedef struct { double time, next; int32_t counter; bool in_event; } Stair;
+#define ON(name, ...) int name(Stair *s, ##__VA_ARGS__)
+const char *fmi3GetVersion(void) { return "3.0"; }
+void *fmi3InstantiateCoSimulation(const char *n, const char *t, const char *r, bool v, bool l, bool events, bool early,
+                                  const uint32_t *vr, size_t c, void *e, void *log, void *update) {
+    if (!events || !early) return NULL;
+    Stair *s = calloc(1, sizeof *s);
+    s->next = 0.3;
+    return s;
+}
+void fmi3FreeInstance(Stair *s) { free(s); }
+ON(fmi3SetDebugLogging, bool on, size_t n, const char **c) { return 0; }
+ON(fmi3EnterInitializationMode, bool d, double tol, double start, bool e, double stop) { s->time = start; return 0; }
+ON(fmi3ExitInitializationMode) { s->in_event = true; return 0; }
+ON(fmi3EnterEventMode) { s->in_event = true; return 0; }
+ON(fmi3EnterStepMode) { s->in_event = false; return 0; }
+ON(fmi3Terminate) { return 0; }
+ON(fmi3UpdateDiscreteStates, bool *again, bool *end, bool *n, bool *v, bool *defined, double *next) {
+    if (!s->in_event) return 3;
+    if (s->time >= s->next) { s->counter++; s->next += 0.3; }
+    *again = *n = *v = false;
+    *end = s->counter == 4;
+    *defined = s->counter < 2;  /* later ones are told when they come */
+    *next = s->next;
+    return 0;
+}
+ON(fmi3DoStep, double t, double h, bool prior, bool *event, bool *end, bool *early, double *last) {
+    if (s->in_event || t != s->time) return 3;
+    *event = t + h >= s->next - 1e-12;
+    *last = *event ? s->next : t + h;
+    *early = *last < t + h;
+    *end = false;
+    s->time = *last;
+    return 0;
+}
+ON(fmi3GetInt32, const uint32_t *vr, size_t n, int32_t *values, size_t c) { values[0] = s->counter; return 0; }
+ON(fmi3GetFloat64, const uint32_t *vr, size_t n, double *values, size_t c) {
+    for (size_t k = 0; k < c; k++) values[k] = (k + 1) * s->time;
+    return 0;
+}
+"""
+STAIR_DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="3.0" modelName="stair" instantiationToken="{stair}">
+  <CoSimulation modelIdentifier="stair" hasEventMode="true" mightReturnEarlyFromDoStep="true" canHandleVariableCommunicationStepSize="true"/>
+  <DefaultExperiment stopTime="2" stepSize="0.25"/>
+  <ModelVariables>
+    <Float64 name="time" valueReference="0" causality="independent" variability="continuous"/>
+    <Int32 name="counter" valueReference="1" causality="output" variability="discrete" initial="calculated"/>
+    <Float64 name="ramp" valueReference="2" causality="output" initial="calculated"><Dimension start="2"/></Float64>
+  </ModelVariables>
+  <ModelStructure><Output valueReference="1"/><Output valueReference="2"/></ModelStructure>
+</fmiModelDescription>
+"""
+
+
+def test_simulate_runs_other_tools_in_event_mode(tmp_path):
+    """A stair in C whose counter rises every 0.3 s, at events told ahead and at early returns, and ends the simulation at 4."""
+    (tmp_path / "stair.c").write_text(STAIR)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "stair.so", tmp_path / "stair.c"], check=True)
+    with zipfile.ZipFile(tmp_path / "stair.fmu", "w") as archive:
+        archive.writestr("modelDescription.xml", STAIR_DESCRIPTION)
+        archive.write(tmp_path / "stair.so", "binaries/x86_64-linux/stair.so")
+    contact_fmu("simulate", tmp_path / "stair.fmu", "--events", "-o", tmp_path / "out.csv")
+    result = read_csv(tmp_path / "out.csv")
+    twice = np.flatnonzero(np.diff(result["time"]) == 0.0)
+    np.testing.assert_allclose(result["time"][twice], [0.3, 0.6, 0.9, 1.2], rtol=1e-12)
+    np.testing.assert_array_equal(result["counter"], np.floor(result["time"] / 0.3 + 1e-9) - np.isin(np.arange(len(result["time"])), twice))
+    np.testing.assert_array_equal(result["ramp[2]"], 2 * result["time"])
+    assert result["time"][-1] == pytest.approx(1.2)

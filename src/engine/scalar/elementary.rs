@@ -15,6 +15,12 @@ pub fn power(base: f64, exponent: f64) -> f64 {
     if exponent.fract() == 0.0 { whole } else { whole * base.sqrt() }
 }
 
+/// The same with its derivative by the base, which at zero is that of exponent 1, else zero.
+pub fn power_and_slope(base: f64, exponent: f64) -> (f64, f64) {
+    let slope = if base > 0.0 { exponent * power(base, exponent - 1.0) } else { f64::from(exponent == 1.0) };
+    (power(base, exponent), slope)
+}
+
 /// By squaring: the order of the compiler's own is not specified.
 fn whole_power(base: f64, exponent: i32) -> f64 {
     let (mut product, mut square, mut left) = (1.0, base, exponent.unsigned_abs());

@@ -1,4 +1,5 @@
-//! The number type of the engine: `f64` for simulation, [`Dual`] for derivatives.
+//! The number type of the engine: `f64` for simulation, [`Dual`] for derivatives in one direction, [`Traced`](super::tape::Traced)
+//! for those with respect to many numbers.
 //!
 //! A step is written once over [`Scalar`]. Run with [`Dual`] it takes the same branches, because every
 //! decision looks at [`Scalar::value`] only, and carries one directional derivative along: the derivative
@@ -31,6 +32,8 @@ pub trait Scalar:
     fn power(self, exponent: f64) -> Self;
     /// Tells all bits.
     fn bits(self, found: &mut impl FnMut(u64));
+    /// The number less its value: zero, with its tangent.
+    fn change(self) -> Self;
 }
 
 impl Scalar for f64 {
@@ -49,6 +52,10 @@ impl Scalar for f64 {
     #[inline]
     fn bits(self, found: &mut impl FnMut(u64)) {
         found(self.to_bits());
+    }
+    #[inline(always)]
+    fn change(self) -> f64 {
+        0.0
     }
 }
 
@@ -71,16 +78,15 @@ impl Scalar for Dual {
         Dual { value: root, tangent }
     }
     fn power(self, exponent: f64) -> Dual {
-        let slope = if self.value > 0.0 {
-            exponent * elementary::power(self.value, exponent - 1.0)
-        } else {
-            f64::from(exponent == 1.0)
-        };
-        Dual { value: elementary::power(self.value, exponent), tangent: self.tangent * slope }
+        let (value, slope) = elementary::power_and_slope(self.value, exponent);
+        Dual { value, tangent: self.tangent * slope }
     }
     fn bits(self, found: &mut impl FnMut(u64)) {
         found(self.value.to_bits());
         found(self.tangent.to_bits());
+    }
+    fn change(self) -> Dual {
+        Dual { value: 0.0, ..self }
     }
 }
 
@@ -129,16 +135,22 @@ impl Neg for Dual {
     }
 }
 
-macro_rules! assign {
-    ($($trait:ident $method:ident $operator:tt),*) => {$(
-        impl $trait for Dual {
-            fn $method(&mut self, other: Dual) {
+/// `+=` and its like, of a type that has `+` and its like.
+macro_rules! assign_by_operators {
+    ($type:ident) => {
+        assign_by_operators!($type: AddAssign add_assign +, SubAssign sub_assign -, MulAssign mul_assign *, DivAssign div_assign /);
+    };
+    ($type:ident: $($trait:ident $method:ident $operator:tt),*) => {$(
+        impl $trait for $type {
+            #[inline]
+            fn $method(&mut self, other: $type) {
                 *self = *self $operator other;
             }
         }
     )*};
 }
-assign!(AddAssign add_assign +, SubAssign sub_assign -, MulAssign mul_assign *, DivAssign div_assign /);
+pub(super) use assign_by_operators;
+assign_by_operators!(Dual);
 
 impl Zero for Dual {
     fn zero() -> Dual {

@@ -12,6 +12,7 @@
 use super::component::Component;
 use super::dense::Matrix;
 use crate::engine::problem::block_matrix::Block;
+use crate::engine::scalar::Scalar;
 
 /// What a Newton step takes a contact for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,12 +59,13 @@ impl Mode {
 
     /// `E z`.
     #[inline]
-    pub fn impulse(&self, mu: f64, z: &[f64]) -> [f64; 3] {
+    pub fn impulse<S: Scalar>(&self, mu: f64, z: &[S]) -> [S; 3] {
         match *self {
-            Mode::Open => [0.0; 3],
+            Mode::Open => [S::zero(); 3],
             Mode::Stick => [z[0], z[1], z[2]],
             Mode::Slip { direction: [x, y], .. } => {
-                let along = mu * z[0];
+                let (x, y) = (S::from(x), S::from(y));
+                let along = S::from(mu) * z[0];
                 [z[0], along * x - z[1] * y, along * y + z[1] * x]
             }
         }
@@ -98,10 +100,13 @@ impl Mode {
 
     /// `F^T v`; components beyond the unknowns do not matter.
     #[inline]
-    pub fn equations(&self, v: [f64; 3]) -> [f64; 3] {
+    pub fn equations<S: Scalar>(&self, v: [S; 3]) -> [S; 3] {
         match *self {
             Mode::Open | Mode::Stick => v,
-            Mode::Slip { direction: [x, y], ratio } => [v[0], ratio * (v[2] * x - v[1] * y), 0.0],
+            Mode::Slip { direction: [x, y], ratio } => {
+                let across = v[2] * S::from(x) - v[1] * S::from(y);
+                [v[0], S::from(ratio) * across, S::zero()]
+            }
         }
     }
 

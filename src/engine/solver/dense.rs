@@ -4,7 +4,7 @@
 use crate::engine::tolerances::TOLERANCES;
 
 /// A square matrix with room for its elimination.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Matrix {
     size: usize,
     /// Distance between rows.
@@ -17,6 +17,8 @@ pub struct Matrix {
     exchanges: Vec<usize>,
     /// Unknown in each column, while columns are exchanged.
     columns: Vec<usize>,
+    /// Pivots of an elimination.
+    rank: usize,
 }
 
 /// Matrices up to the last of these sizes are padded to the next one, whose loops the compiler knows.
@@ -36,6 +38,7 @@ impl Matrix {
             factors: Vec::with_capacity(rows.min(LARGEST_SMALL).pow(2)),
             exchanges: Vec::with_capacity(rows),
             columns: Vec::with_capacity(rows),
+            rank: 0,
         }
     }
 
@@ -199,7 +202,15 @@ impl Matrix {
     /// Overwrites `b` with a solution of `A x = b` and the matrix with its elimination. Where the matrix is
     /// singular, free unknowns are zero and as many equations as possible are satisfied. Returns whether it is not.
     pub fn solve_singular(&mut self, b: &mut [f64]) -> bool {
+        let is_regular = self.eliminate();
+        self.substitute_eliminated(b);
+        is_regular
+    }
+
+    /// Overwrites the matrix with its elimination; factors take the place of the zeros. Returns whether it is regular.
+    pub fn eliminate(&mut self) -> bool {
         let (n, stride) = (self.size, self.stride);
+        self.exchanges.clear();
         self.columns.clear();
         self.columns.extend(0..n);
         let largest = self.entries.iter().fold(0.0_f64, |largest, entry| largest.max(entry.abs()));
@@ -209,26 +220,72 @@ impl Matrix {
             if pivot <= TOLERANCES.rounding * largest {
                 break;
             }
-            self.swap_rows(rank, row, b);
+            self.swap_rows(rank, row);
             self.swap_columns(rank, column);
-            for lower in rank + 1..n {
-                let factor = self.entries[lower * stride + rank] / self.entries[rank * stride + rank];
+            let (upper, lower) = self.entries.split_at_mut((rank + 1) * stride);
+            let pivot = &upper[rank * stride + rank..rank * stride + n];
+            for line in lower.chunks_exact_mut(stride) {
+                let line = &mut line[rank..n];
+                let factor = line[0] / pivot[0];
                 if factor != 0.0 {
-                    for k in rank..n {
-                        self.entries[lower * stride + k] -= factor * self.entries[rank * stride + k];
+                    for (entry, pivot) in line[1..].iter_mut().zip(&pivot[1..]) {
+                        *entry -= factor * pivot;
                     }
-                    b[lower] -= factor * b[rank];
                 }
+                line[0] = factor;
             }
             rank += 1;
         }
-        b[rank..].fill(0.0);
+        self.rank = rank;
+        rank == n
+    }
+
+    /// Overwrites `b` with a solution of `A x = b`, once the matrix is eliminated.
+    fn substitute_eliminated(&self, b: &mut [f64]) {
+        let (rank, stride) = (self.rank, self.stride);
+        let b = &mut b[..self.size];
+        for (row, &other) in self.exchanges.iter().enumerate() {
+            b.swap(row, other);
+        }
+        for column in 0..rank {
+            for row in column + 1..rank {
+                b[row] -= self.entries[row * stride + column] * b[column];
+            }
+        }
         for row in (0..rank).rev() {
             let known: f64 = (row + 1..rank).map(|k| self.entries[row * stride + k] * b[k]).sum();
             b[row] = (b[row] - known) / self.entries[row * stride + row];
         }
-        self.unscramble(b);
-        rank == n
+        let solved = b[..rank].to_vec();
+        b.fill(0.0);
+        for (&unknown, solved) in self.columns.iter().zip(solved) {
+            b[unknown] = solved;
+        }
+    }
+
+    /// Overwrites `b` with the transpose of the map that [`Matrix::solve_singular`] is, once the matrix is eliminated.
+    pub fn substitute_transposed(&self, b: &mut [f64]) {
+        let (rank, stride) = (self.rank, self.stride);
+        let mut x: Vec<f64> = self.columns[..rank].iter().map(|&unknown| b[unknown]).collect();
+        for row in 0..rank {
+            let line = &self.entries[row * stride..row * stride + rank];
+            x[row] /= line[row];
+            let known = x[row];
+            for (x, entry) in x[row + 1..].iter_mut().zip(&line[row + 1..]) {
+                *x -= entry * known;
+            }
+        }
+        for row in (0..rank).rev() {
+            let known = x[row];
+            for (x, factor) in x[..row].iter_mut().zip(&self.entries[row * stride..row * stride + row]) {
+                *x -= factor * known;
+            }
+        }
+        b[..rank].copy_from_slice(&x);
+        b[rank..].fill(0.0);
+        for (row, &other) in self.exchanges.iter().enumerate().rev() {
+            b.swap(row, other);
+        }
     }
 
     fn largest_from(&self, start: usize) -> (usize, usize, f64) {
@@ -244,12 +301,12 @@ impl Matrix {
         best
     }
 
-    fn swap_rows(&mut self, one: usize, other: usize, b: &mut [f64]) {
+    fn swap_rows(&mut self, one: usize, other: usize) {
+        self.exchanges.push(other);
         if one != other {
             for column in 0..self.size {
                 self.entries.swap(one * self.stride + column, other * self.stride + column);
             }
-            b.swap(one, other);
         }
     }
 
@@ -259,17 +316,6 @@ impl Matrix {
                 self.entries.swap(row * self.stride + one, row * self.stride + other);
             }
             self.columns.swap(one, other);
-        }
-    }
-
-    /// Puts the unknowns back into their own order, cycle by cycle.
-    fn unscramble(&mut self, x: &mut [f64]) {
-        for position in 0..self.size {
-            while self.columns[position] != position {
-                let home = self.columns[position];
-                x.swap(position, home);
-                self.columns.swap(position, home);
-            }
         }
     }
 }
@@ -395,6 +441,27 @@ mod tests {
     fn singular_matrices_are_refused() {
         assert!(!matrix(&[vec![1.0, 2.0], vec![2.0, 4.0]]).factor());
         assert!(!matrix(&[vec![f64::NAN, 2.0], vec![2.0, f64::NAN]]).factor());
+    }
+
+    /// `y . solve(b)` is `transposed(y) . b`, also of singular matrices.
+    #[test]
+    fn transposed_maps_are_those_of_the_solution() {
+        let regular = [vec![0.0, 2.0, 1.0], vec![3.0, -1.0, 0.5], vec![1.0, 1.0, 4.0]];
+        let singular = [vec![1.0, 1.0, 0.0], vec![1.0, 1.0, 0.0], vec![0.0, 3.0, 2.0]];
+        for rows in [regular, singular] {
+            let unit = |k: usize| std::array::from_fn::<f64, 3, _>(|i| f64::from(i == k));
+            let mut eliminated = matrix(&rows);
+            eliminated.eliminate();
+            for column in 0..3 {
+                let mut solved = unit(column);
+                matrix(&rows).solve_singular(&mut solved);
+                for (row, solved) in solved.into_iter().enumerate() {
+                    let mut back = unit(row);
+                    eliminated.substitute_transposed(&mut back);
+                    assert!((back[column] - solved).abs() < 1e-15, "{back:?} {solved}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@
 use super::complementarity::LcpSolver;
 use super::dense::Matrix;
 use super::linear::{self, LinearScratch};
-use super::{Method, Nonlinear, Report, SolverScratch, SolverSettings, Start, Status, solve_parts};
+use super::{Method, Nonlinear, Report, Solvable, SolverScratch, SolverSettings, Start, Status, solve_parts};
 use crate::engine::problem::mixed::{Friction, MixedProblem};
 use crate::engine::problem::residual_mixed::natural_residual;
 use crate::engine::scalar::{Dual, Scalar};
@@ -352,35 +352,33 @@ fn slope(friction: &Friction<f64>, mu: f64, y: [f64; 3]) -> [[f64; 3]; 3] {
 }
 
 /// Solves a mixed problem with tangents: the answer to the values, and its derivative on the active set found.
-pub fn solve_dual(
-    problem: &MixedProblem<Dual>,
-    r: &mut [Dual],
+pub fn solve_with_changes<S: Solvable>(
+    problem: &MixedProblem<S>,
+    r: &mut [S],
     start: Start,
     settings: &SolverSettings,
     scratch: &mut SolverScratch,
 ) -> Report {
     if problem.friction.iter().all(|friction| *friction == Friction::Cone) {
-        return super::solve_dual(&problem.contacts, r, start, settings, scratch);
+        return super::solve_with_changes(&problem.contacts, r, start, settings, scratch);
     }
     let mut values = std::mem::take(&mut scratch.mixed.values);
     let mut impulses = std::mem::take(&mut scratch.mixed.impulses);
     problem.copy_values(&mut values);
     impulses.clear();
-    impulses.extend(r.iter().map(|r| r.value));
+    impulses.extend(r.iter().map(|r| r.value()));
     let report = solve(&values, &mut impulses, start, settings, scratch);
     for (r, &value) in r.iter_mut().zip(&impulses) {
-        *r = Dual::from(value);
+        *r = S::from(value);
     }
     // Phi stays zero: J dr = -dPhi.
-    let MixedScratch { function, matrix, .. } = &mut scratch.mixed;
-    function.clear();
-    function.extend(
-        (0..problem.friction.len()).flat_map(|contact| phi(problem, r, contact)).map(|phi| phi.tangent),
-    );
+    let mut changes: Vec<S> =
+        (0..problem.friction.len()).flat_map(|contact| phi(problem, r, contact)).map(S::change).collect();
+    let matrix = &mut scratch.mixed.matrix;
     jacobian(&values, &impulses, matrix);
-    matrix.solve_singular(function);
-    for (r, change) in r.iter_mut().zip(function.iter()) {
-        r.tangent = -change;
+    S::solve_changes(matrix, &mut changes);
+    for (r, change) in r.iter_mut().zip(changes) {
+        *r -= change;
     }
     scratch.mixed.values = values;
     scratch.mixed.impulses = impulses;

@@ -41,7 +41,9 @@ use super::problem::mixed::MixedProblem;
 use super::problem::residual::natural_residual;
 use super::scalar::{Dual, Scalar};
 use super::settings::{SolverChoice, SolverSettings};
+use super::tape::{self, Traced};
 use component::Component;
+use dense::Matrix;
 use single_contact::{Accuracy, SingleContact};
 use split::Parts;
 
@@ -303,6 +305,9 @@ pub trait Solvable: Scalar {
         settings: &SolverSettings,
         scratch: &mut SolverScratch,
     ) -> Report;
+
+    /// Replaces the changes `b` by those of a solution of `A x = b`, as [`Matrix::solve_singular`] finds it.
+    fn solve_changes(matrix: &mut Matrix, b: &mut [Self]);
 }
 
 impl Solvable for f64 {
@@ -323,31 +328,65 @@ impl Solvable for f64 {
     ) -> Report {
         mixed::solve(problem, r, Start::Answer, settings, scratch)
     }
+
+    fn solve_changes(_: &mut Matrix, _: &mut [f64]) {}
+}
+
+macro_rules! solve_with_changes {
+    () => {
+        fn solve_mixed(
+            problem: &MixedProblem<Self>,
+            r: &mut [Self],
+            settings: &SolverSettings,
+            scratch: &mut SolverScratch,
+        ) -> Report {
+            mixed::solve_with_changes(problem, r, Start::Guess, settings, scratch)
+        }
+
+        fn judge_mixed(
+            problem: &MixedProblem<Self>,
+            r: &mut [Self],
+            settings: &SolverSettings,
+            scratch: &mut SolverScratch,
+        ) -> Report {
+            mixed::solve_with_changes(problem, r, Start::Answer, settings, scratch)
+        }
+    };
 }
 
 impl Solvable for Dual {
-    fn solve_mixed(
-        problem: &MixedProblem<Dual>,
-        r: &mut [Dual],
-        settings: &SolverSettings,
-        scratch: &mut SolverScratch,
-    ) -> Report {
-        mixed::solve_dual(problem, r, Start::Guess, settings, scratch)
-    }
+    solve_with_changes!();
 
-    fn judge_mixed(
-        problem: &MixedProblem<Dual>,
-        r: &mut [Dual],
-        settings: &SolverSettings,
-        scratch: &mut SolverScratch,
-    ) -> Report {
-        mixed::solve_dual(problem, r, Start::Answer, settings, scratch)
+    fn solve_changes(matrix: &mut Matrix, b: &mut [Dual]) {
+        let mut tangents: Vec<f64> = b.iter().map(|b| b.tangent).collect();
+        matrix.solve_singular(&mut tangents);
+        for (b, tangent) in b.iter_mut().zip(tangents) {
+            *b = Dual { value: 0.0, tangent };
+        }
     }
 }
 
-fn solve_dual(
-    problem: &ConeProblem<Dual>,
-    r: &mut [Dual],
+impl Solvable for Traced {
+    solve_with_changes!();
+
+    fn solve_changes(matrix: &mut Matrix, b: &mut [Traced]) {
+        if tape::is_carrying() {
+            let mut tangents: Vec<f64> = b.iter().map(|b| b.tangent()).collect();
+            matrix.solve_singular(&mut tangents);
+            for (b, tangent) in b.iter_mut().zip(tangents) {
+                *b = Traced::from(0.0).with_tangent(tangent);
+            }
+            return;
+        }
+        matrix.eliminate();
+        let matrix = matrix.clone();
+        Traced::map_changes(b, move |changes| matrix.substitute_transposed(changes));
+    }
+}
+
+fn solve_with_changes<S: Solvable>(
+    problem: &ConeProblem<S>,
+    r: &mut [S],
     start: Start,
     settings: &SolverSettings,
     scratch: &mut SolverScratch,
@@ -356,7 +395,7 @@ fn solve_dual(
     let mut impulses = std::mem::take(&mut scratch.impulses);
     problem.copy_values(&mut values);
     impulses.clear();
-    impulses.extend(r.iter().map(|r| r.value));
+    impulses.extend(r.iter().map(|r| r.value()));
     let report = solve_parts(&values, &mut impulses, start, settings, scratch);
     sensitivity::tangents(problem, &values, &impulses, r, scratch);
     scratch.values = values;
@@ -392,7 +431,8 @@ mod tests {
         }
         let settings = SolverSettings { choice: SolverChoice::Auto, tolerance: 1e-12, max_iterations: 100 };
         let mut r = vec![Dual::from(0.0); 12];
-        let report = solve_dual(&problem, &mut r, Start::Guess, &settings, &mut SolverScratch::default());
+        let report =
+            solve_with_changes(&problem, &mut r, Start::Guess, &settings, &mut SolverScratch::default());
         assert_eq!(report.status, Status::Solved);
         for contact in 0..4 {
             for u in problem.velocity(contact, &r) {

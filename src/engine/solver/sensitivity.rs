@@ -4,35 +4,31 @@
 //! `F^T (W (E z + g) + du) + D z = 0`, where `g = dmu r_N d` for slip. Where they are singular (hyperstatic contact)
 //! free unknowns keep their value.
 
-use super::SolverScratch;
 use super::alart_curnier::{Mode, assemble};
 use super::component::Component;
 use super::dense::Matrix;
+use super::{Solvable, SolverScratch};
 use crate::engine::problem::block_matrix::multiply_add;
 use crate::engine::problem::cone::ConeProblem;
-use crate::engine::scalar::Dual;
 
 /// Memory of the tangents.
 #[derive(Debug, Default)]
 pub struct TangentScratch {
     modes: Vec<Mode>,
     starts: Vec<usize>,
-    /// `g`.
-    shift: Vec<[f64; 3]>,
-    z: Vec<f64>,
     matrix: Matrix,
 }
 
 /// Writes the solution of the problem without tangents, with its tangents, into `r`.
-pub fn tangents(
-    problem: &ConeProblem<Dual>,
+pub fn tangents<S: Solvable>(
+    problem: &ConeProblem<S>,
     values: &ConeProblem<f64>,
     solution: &[f64],
-    r: &mut [Dual],
+    r: &mut [S],
     scratch: &mut SolverScratch,
 ) {
     for (r, &value) in r.iter_mut().zip(solution) {
-        *r = Dual::from(value);
+        *r = S::from(value);
     }
     let SolverScratch { parts, part, tangent, .. } = scratch;
     parts.find(values);
@@ -43,40 +39,49 @@ pub fn tangents(
     }
 }
 
-fn tangents_of_part(
-    problem: &ConeProblem<Dual>,
+fn tangents_of_part<S: Solvable>(
+    problem: &ConeProblem<S>,
     members: &[usize],
     part: &Component,
-    r: &mut [Dual],
+    r: &mut [S],
     scratch: &mut TangentScratch,
 ) {
-    let TangentScratch { modes, starts, shift, z, matrix } = scratch;
+    let TangentScratch { modes, starts, matrix } = scratch;
     modes.clear();
-    shift.clear();
+    // `g`.
+    let mut shift = Vec::with_capacity(members.len());
     for (index, &contact) in members.iter().enumerate() {
         let mode = Mode::of(part.r[index], part.u[index], part.mu[index]);
-        let change = problem.mu[contact].tangent * part.r[index][0];
         shift.push(match mode {
-            Mode::Slip { direction: [x, y], .. } => [0.0, change * x, change * y],
-            _ => [0.0; 3],
+            Mode::Slip { direction: [x, y], .. } => {
+                let change = problem.mu[contact].change() * S::from(part.r[index][0]);
+                [S::zero(), change * S::from(x), change * S::from(y)]
+            }
+            _ => [S::zero(); 3],
         });
         modes.push(mode);
     }
     assemble(part, modes, 0.0, starts, matrix);
-    z.clear();
+    let mut z = Vec::with_capacity(3 * members.len());
     for (index, &contact) in members.iter().enumerate() {
-        let d = part.scale(index);
-        let du = problem.velocity(contact, r).map(|u| u.tangent * d);
-        let change =
-            part.w.row(index).fold(du, |sum, (column, block)| multiply_add(sum, block, shift[column]));
         let mode = &modes[index];
-        z.extend(mode.equations(change)[..mode.unknowns()].iter().map(|change| -change));
+        if mode.unknowns() == 0 {
+            continue;
+        }
+        let d = S::from(part.scale(index));
+        let du = problem.velocity(contact, r).map(|u| u.change() * d);
+        let change = part.w.row(index).fold(du, |sum, (column, block)| match modes[column] {
+            Mode::Slip { .. } => multiply_add(sum, &block.map(|row| row.map(S::from)), shift[column]),
+            _ => sum,
+        });
+        z.extend(mode.equations(change)[..mode.unknowns()].iter().map(|&change| -change));
     }
-    matrix.solve_singular(z);
+    S::solve_changes(matrix, &mut z);
     for (index, &contact) in members.iter().enumerate() {
         let change = modes[index].impulse(part.mu[index], &z[starts[index]..]);
+        let d = S::from(part.scale(index));
         for k in 0..3 {
-            r[3 * contact + k].tangent = (change[k] + shift[index][k]) * part.scale(index);
+            r[3 * contact + k] += (change[k] + shift[index][k]) * d;
         }
     }
 }

@@ -1,9 +1,15 @@
-//! The `fmi` crate runs every FMU and gets the numbers of `contact-fmu simulate`.
+//! The `fmi` crate runs every FMU, of FMI 2.0 and 3.0, and gets the numbers of `contact-fmu simulate`.
 //!
 //! `CONTACT_FMU` names the builder's executable.
 
+use fmi::EventFlags;
 use fmi::fmi2::import::Fmi2Import;
 use fmi::fmi2::instance::{CoSimulation, Common};
+use fmi::fmi3::import::Fmi3Import;
+use fmi::fmi3::schema::{AbstractVariableTrait, Variable};
+use fmi::fmi3::{
+    CoSimulation as CoSimulation3, Common as Common3, Fmi3Model, GetSet, ModelExchange as ModelExchange3,
+};
 use fmi::traits::FmiImport;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -34,7 +40,95 @@ fn every_model_runs_with_the_same_numbers() {
         builder(&["build", model.join("model.toml").to_str().unwrap(), "-o", fmu.to_str().unwrap()]);
         builder(&["simulate", fmu.to_str().unwrap(), "-o", csv.to_str().unwrap()]);
         compare(&fmu, &csv);
+        let fmu3 = folder.join(format!("{name}3.fmu"));
+        let source = model.join("model.toml");
+        builder(&["build", source.to_str().unwrap(), "--fmi", "3", "-o", fmu3.to_str().unwrap()]);
+        compare3(&fmu3, &csv);
     }
+}
+
+/// Columns of a table.
+struct Table {
+    header: Vec<String>,
+    rows: Vec<Vec<f64>>,
+}
+
+impl Table {
+    fn read(csv: &Path) -> Table {
+        let text = std::fs::read_to_string(csv).unwrap();
+        let mut lines = text.lines();
+        let header = lines.next().unwrap().split(',').map(str::to_owned).collect();
+        let numbers = |line: &str| line.split(',').map(|number| number.parse().unwrap()).collect();
+        Table { header, rows: lines.map(numbers).collect() }
+    }
+
+    /// Columns of the components of a variable, which has none in the table where it is no output of FMI 2.0.
+    fn columns(&self, name: &str) -> Vec<usize> {
+        let is_component = |column: &str| {
+            column == name || column.strip_prefix(name).is_some_and(|rest| rest.starts_with('['))
+        };
+        (0..self.header.len()).filter(|&column| is_component(&self.header[column])).collect()
+    }
+}
+
+/// Steps of the 3.0 FMU, and its start in model exchange, against the table of the 2.0 FMU.
+fn compare3(fmu: &Path, csv: &Path) {
+    let import: Fmi3Import = fmi::import::from_path(fmu).unwrap();
+    let table = Table::read(csv);
+    let variables = import.model_description().model_variables.variables.iter();
+    let outputs: Vec<(u32, Vec<usize>)> = variables
+        .filter_map(|variable| match variable {
+            Variable::Float64(variable) => Some((variable.value_reference(), table.columns(variable.name()))),
+            _ => None,
+        })
+        .filter(|(_, columns)| !columns.is_empty())
+        .collect();
+    assert!(outputs.len() > 4);
+    let check = |get: &mut dyn FnMut(u32, &mut [f64]), row: &[f64]| {
+        for (reference, columns) in &outputs {
+            let mut values = vec![0.0; columns.len()];
+            get(*reference, &mut values);
+            for (&column, value) in columns.iter().zip(&values) {
+                let error = (row[column] - value).abs();
+                assert!(error <= 1e-12 * value.abs().max(1.0), "{} at {}", table.header[column], row[0]);
+            }
+        }
+    };
+    let mut instance = import.instantiate_cs("instance", false, true, false, false, &[]).unwrap();
+    instance.enter_initialization_mode(None, 0.0, None).unwrap();
+    instance.exit_initialization_mode().unwrap();
+    for (k, row) in table.rows.iter().enumerate() {
+        if k > 0 {
+            let before = table.rows[k - 1][0];
+            let (mut event, mut terminate, mut early, mut last) = (false, false, false, 0.0);
+            let length = row[0] - before;
+            instance
+                .do_step(before, length, true, &mut event, &mut terminate, &mut early, &mut last)
+                .unwrap();
+            assert!(!event && !terminate && !early);
+        }
+        let mut get = |reference: u32, values: &mut [f64]| {
+            instance.get_float64(&[reference], values).unwrap();
+        };
+        check(&mut get, row);
+    }
+    instance.terminate().unwrap();
+    if import.model_description().model_exchange.is_none() {
+        return;
+    }
+    let mut instance = import.instantiate_me("exchange", false, true).unwrap();
+    instance.enter_initialization_mode(None, 0.0, None).unwrap();
+    instance.exit_initialization_mode().unwrap();
+    let mut flags = EventFlags::default();
+    instance.update_discrete_states(&mut flags).unwrap();
+    assert!(!flags.discrete_states_need_update);
+    let next = flags.next_event_time.expect("a sampled block has time events");
+    instance.enter_continuous_time_mode().unwrap();
+    instance.set_time(next).unwrap();
+    instance.enter_event_mode().unwrap();
+    instance.update_discrete_states(&mut flags).unwrap();
+    assert!(flags.next_event_time.is_some_and(|after| after > next));
+    instance.terminate().unwrap();
 }
 
 fn compare(fmu: &Path, csv: &Path) {
