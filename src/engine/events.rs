@@ -283,7 +283,7 @@ fn try_window(
     duration: f64,
 ) -> Result<Option<f64>, StepError> {
     let (substeps, _) = cut(duration, state.parameters.step)?;
-    coupling::begin(system, state, &mut workspace.couplings, duration);
+    coupling::begin(system, state, &mut workspace.couplings, &mut workspace.together, duration);
     begin(state, duration, substeps);
     let mut first = f64::INFINITY;
     for island in &system.islands {
@@ -304,7 +304,7 @@ fn try_window(
             }
         }
     }
-    coupling::end(system, state, &workspace.couplings, duration);
+    coupling::end(system, state, &workspace.couplings, &workspace.together, duration);
     Ok(first.is_finite().then_some(first))
 }
 

@@ -1,6 +1,6 @@
 //! One communication step: cut into equal substeps, each island advanced on its own.
 
-use super::contact::{Impulse, Jacobian, Neighbours, Touch};
+use super::contact::{Impulse, InverseMass, Jacobian, Neighbours, Touch};
 use super::coupling;
 use super::events::Watch;
 use super::linkage;
@@ -70,6 +70,8 @@ pub struct Workspace<S: Scalar> {
     pub(super) continuous: ContinuousScratch<S>,
     pub(super) end_point: EndPointScratch<S>,
     pub(super) couplings: Vec<coupling::Scratch<S>>,
+    /// Bodies of the master that respond to one another.
+    pub(super) together: InverseMass<S>,
     /// Linear systems of springs and joints, by [`Island::linkage`].
     pub(super) linkages: Vec<linkage::Scratch<S>>,
     /// What pairs of groups remember, and what finds out which bodies hang together; made when it is first needed.
@@ -191,6 +193,7 @@ impl<S: Scalar> Workspace<S> {
                 0
             }),
             couplings: vec![coupling::Scratch::new(); system.couplings.len()],
+            together: InverseMass::none(),
             linkages: system.linkages.iter().map(linkage::Scratch::new).collect(),
             memory: pile::Memory::new(),
             pile: None,
@@ -289,13 +292,14 @@ fn advance_coupled<S: Solvable>(
     duration: f64,
 ) -> Result<(), StepError> {
     let (substeps, _) = cut(duration, state.parameters.step)?;
-    coupling::begin(system, state, &mut workspace.couplings, duration);
+    coupling::begin(system, state, &mut workspace.couplings, &mut workspace.together, duration);
     begin(state, duration, substeps);
-    for island in &system.islands {
+    let joined = !workspace.together.is_empty();
+    for island in system.stepped(joined) {
         let window = coupling::span(system, state, island, &mut workspace.couplings, duration, substeps);
         advance_island(system, island, state, workspace, window);
     }
-    for island in &system.islands {
+    for island in system.stepped(joined) {
         if coupling::onward(system, state, island, &mut workspace.couplings, duration) {
             let mut trial = workspace.trial.take().unwrap_or_else(|| Box::new(state.clone()));
             State::clone_from(&mut trial, state);
@@ -304,7 +308,7 @@ fn advance_coupled<S: Solvable>(
             workspace.trial = Some(trial);
         }
     }
-    coupling::end(system, state, &workspace.couplings, duration);
+    coupling::end(system, state, &workspace.couplings, &workspace.together, duration);
     Ok(())
 }
 

@@ -2,10 +2,12 @@
 
 mod delassus;
 mod frame;
+mod inverse_mass;
 mod jacobian;
 
 pub use delassus::{Bodies, Neighbours, assemble, scales};
 pub use frame::{local_frame, turned_to};
+pub use inverse_mass::InverseMass;
 pub use jacobian::Jacobian;
 
 use super::geometry::solids::Feature;

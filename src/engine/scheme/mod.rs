@@ -190,6 +190,10 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
                 None => parameters.gravity + told(),
                 // What the master is known to apply acts at its end of the link.
                 Some(coupling) if self.island.links.contains(&coupling) => parameters.gravity,
+                // Of a mechanism it has what all that the master is known to apply makes of it.
+                Some(coupling) if self.workspace.together.place(node).is_some() => {
+                    self.state.couplings[coupling].acceleration.linear
+                }
                 Some(coupling) => self.state.couplings[coupling].acceleration.linear + told(),
             };
             if let Some(rotation) = self.system.nodes[node].rotation {

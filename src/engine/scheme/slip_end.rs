@@ -6,7 +6,9 @@ use super::{IslandStep, joint_friction};
 use crate::engine::scalar::length;
 use crate::engine::solver::Solvable;
 use crate::engine::state::ContactMode;
+use crate::engine::step::Workspace;
 use crate::engine::system::FrictionLaw;
+use nalgebra::Vector3;
 
 /// Ends of sliding that are closer to an end of the interval than this part of it are not worth a cut.
 const NEGLIGIBLE: f64 = 1e-9;
@@ -48,9 +50,17 @@ pub fn first<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
             continue;
         }
         // What all but this friction does, and this friction as it is while the contact slides.
-        let mobility = step.workspace.mobility[touch.node]
-            + touch.carrier.map_or(S::zero(), |carrier| step.workspace.mobility[carrier.node]);
-        let pushed = direction.dot(&(after - before)) - direction.dot(&impulse.tangential) * mobility;
+        let Workspace { mobility, together, .. } = &*step.workspace;
+        let response = |push: &Vector3<S>| {
+            let own = match together.place(touch.node) {
+                None => push * mobility[touch.node],
+                Some(place) => together.block(place, place) * push,
+            };
+            let other = touch.carrier.map_or(S::zero(), |carrier| mobility[carrier.node]);
+            direction.dot(&own) + direction.dot(push) * other
+        };
+        let pushed = direction.dot(&(after - before)) - response(&impulse.tangential);
+        let mobility = response(&direction);
         let braking = mu * impulse.normal * mobility - pushed;
         let limit = first.map_or(dt.value() * (1.0 - NEGLIGIBLE), S::value);
         if braking.value() > 0.0 {
