@@ -108,6 +108,16 @@ fn learns<'a, S: Scalar>(system: &'a System, state: &State<S>) -> Option<(&'a Me
     Some((mechanism, usize::from(late?)))
 }
 
+/// The latency that is known of one of the points; the master has one exchange order for all of them.
+pub fn shared_latency<S: Scalar>(system: &System, state: &State<S>) -> Option<u8> {
+    let members = &system.mechanism.as_ref()?.members;
+    let known = |&member: &usize| {
+        let latency = &state.couplings[member].memory.latency;
+        latency.known.then_some(latency.windows)
+    };
+    members.iter().find_map(known)
+}
+
 /// Learns from the window that the master has just made, and finds out whether its points are those of a mechanism.
 pub fn learn<S: Scalar>(system: &System, state: &mut State<S>, together: &mut InverseMass<S>) {
     let Some((mechanism, late)) = learns(system, state) else {

@@ -116,11 +116,12 @@ pub fn begin<S: Scalar>(
     if let Some(mechanism) = system.mechanism.as_ref().filter(|_| !together.is_empty()) {
         mechanism::replan(state, &mechanism.members, duration);
     }
+    let shared = mechanism::shared_latency(system, state);
     for island in system.stepped(!together.is_empty()).filter(|island| !island.couplings.is_empty()) {
         let latency = find_latency(system, state, island);
         for &index in &island.couplings {
             let coupling = &system.couplings[index];
-            let found = if state.couplings[index].memory.latency.known { None } else { latency };
+            let found = if state.couplings[index].memory.latency.known { None } else { latency.or(shared) };
             match &coupling.mode {
                 CouplingMode::Kinetic(_) if together.place(coupling.node).is_some() => {
                     begin_member(system, state, scratch, together, index, duration, island.has_own);
