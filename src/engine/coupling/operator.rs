@@ -25,8 +25,12 @@ const LISTEN: u32 = 4;
 const UNSURE: f64 = 10.0;
 /// By how much the noise seems less in a window that shows less of it.
 const FADING: f64 = 0.3;
+/// The same while probes may hide it.
+const FADING_AMID_PROBES: f64 = 0.9;
 /// Noise counts this much more than was seen of it.
 const CAUTION: f64 = 4.0;
+/// Differences of velocities below this part of them are rounding, and what solvers leave.
+const ROUNDING: f64 = 1e-12;
 /// Excitations that tell less than this part of the noise are left out.
 const TELLING: f64 = 1e-4;
 /// Size of probes over the noise that they have to stand out of.
@@ -40,6 +44,10 @@ const PROBE: [f64; 3] = [1.0, -2.0, 1.0];
 const KNOWN: f64 = 3e-3;
 /// Eigenvalues below this part of the largest one are raised to it: what hardly moves is pushed with bounded forces.
 const LEAST: f64 = 1e-3;
+/// Part of the answer to a probe that a difference sees.
+const SEEN: f64 = 0.3;
+/// Largest error of a round of probes that can tell a mechanism from a free mass.
+const SURE: f64 = 1e-3;
 /// Uncertainty before a probe, so that it counts.
 const AFRESH: f64 = 0.1;
 /// Uncertainty of what probes have told of bodies that go on to touch.
@@ -72,8 +80,9 @@ pub struct Operator {
     /// The next window of rounds of probes; none while there are none.
     probing: Option<u32>,
     size: f64,
-    /// Rounds that are over.
+    /// Rounds that are over, and whether one has just ended.
     rounds: u32,
+    fresh: bool,
     /// Rows of the operator as the last probes in their direction have told them, newest first, when, and how many.
     told: Vec<f64>,
     told_times: Vec<f64>,
@@ -82,6 +91,8 @@ pub struct Operator {
     bend: f64,
     /// Way since the last round.
     way: f64,
+    /// Largest inverse mass that the model says.
+    declared: f64,
     /// Whether bodies are seen to respond as a mechanism.
     pub joined: bool,
     /// Impulses that are still to be delivered to the bodies, and their time integrals.
@@ -106,6 +117,8 @@ impl Operator {
             probing: None,
             size: 0.0,
             rounds: 0,
+            fresh: false,
+            declared: 0.0,
             told: vec![0.0; KEPT * rows * rows],
             told_times: vec![0.0; KEPT * rows],
             told_counts: vec![0; rows],
@@ -140,6 +153,7 @@ impl Operator {
         (self.noise, self.times, self.count) = (source.noise, source.times, source.count);
         (self.probing, self.size, self.rounds) = (source.probing, source.size, source.rounds);
         (self.bend, self.way) = (source.bend, source.way);
+        (self.fresh, self.declared) = (source.fresh, source.declared);
         (self.quiet, self.joined) = (source.quiet, source.joined);
     }
 
@@ -166,6 +180,7 @@ impl Operator {
         self.covariance.fill(0.0);
         for row in 0..self.rows {
             let guess = mobility(row / 3);
+            self.declared = self.declared.max(guess);
             self.w[row * self.rows + row] = guess;
             self.covariance[row * self.rows + row] = (UNSURE * guess) * (UNSURE * guess);
         }
@@ -241,9 +256,9 @@ impl Operator {
             r[row] = difference(&self.velocities, row) - of(&self.w);
         }
         let residual = dot(&r[..rows], &r[..rows]) / rows as f64;
-        let rounding = f64::EPSILON * (f64::EPSILON + speed);
+        let rounding = ROUNDING * (f64::EPSILON + speed);
         let noise = (CAUTION * self.noise).max(rounding * rounding);
-        self.noise *= FADING;
+        self.noise *= if self.probing.is_some() { FADING_AMID_PROBES } else { FADING };
         if told < residual {
             self.noise = self.noise.max(residual);
         }
@@ -278,7 +293,7 @@ impl Operator {
 
     /// Whether rounds of probes are due where bodies may touch soon or not.
     pub fn is_due(&self, soon: bool) -> bool {
-        self.is_ready() && (self.rounds < KEPT as u32 || (soon && self.uncertainty() > KNOWN))
+        self.is_ready() && (self.rounds < KEPT as u32 || (soon && self.joined && self.uncertainty() > KNOWN))
     }
 
     /// Starts rounds of probes; accelerations and windows have the given sizes.
@@ -303,6 +318,7 @@ impl Operator {
     /// The acceleration of the probe in the next window, by body and axis, where forces act `late` windows after. Rounds
     /// go on while they are `due`. Where bodies have come to touch they end with the direction at hand.
     pub fn next_probe(&mut self, touching: bool, due: bool, late: u32) -> Option<(usize, usize, f64)> {
+        self.fresh = false;
         let window = self.probing?;
         let length = self.round_length();
         let in_round = |window: u32| ((window % length / SLOT) as usize, (window % SLOT) as usize);
@@ -329,7 +345,7 @@ impl Operator {
 
     /// Whether a whole round has just told the operator.
     pub fn is_known(&self) -> bool {
-        self.rounds > 0
+        self.fresh && self.told_error() < SURE
     }
 
     /// Keeps a row that a probe has told.
@@ -359,19 +375,20 @@ impl Operator {
         }
         self.rounds += 1;
         self.way = 0.0;
+        self.fresh = true;
     }
 
     /// What noise leaves unsure of a row that was told.
     fn told_error(&self) -> f64 {
-        self.noise.sqrt()
-            / (self.size * self.scale() * (self.times[0] - self.times[1])).max(f64::MIN_POSITIVE)
+        let answer = self.size * (self.scale() / self.declared) * (self.times[0] - self.times[1]);
+        self.noise.sqrt() / (SEEN * answer).max(f64::MIN_POSITIVE)
     }
 
     /// Velocity of a body for a unit impulse on another one along a direction.
     pub fn response(&self, body: usize, other: usize, direction: &[f64; 3]) -> [f64; 3] {
         let row = |axis: usize| -> f64 {
             let first = (3 * body + axis) * self.rows + 3 * other;
-            dot(&self.w[first..first + 3], direction)
+            dot(&self.told[first..first + 3], direction)
         };
         [row(0), row(1), row(2)]
     }
@@ -405,7 +422,7 @@ impl Operator {
     /// it no longer.
     pub fn touch(&mut self, ahead: f64) {
         self.quiet = 0;
-        if self.is_told() {
+        if self.joined && self.is_told() {
             let time = self.times[0] + ahead;
             for row in 0..self.rows {
                 for other in 0..=row {

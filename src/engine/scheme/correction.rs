@@ -344,7 +344,8 @@ pub(super) fn lift<S: Solvable>(step: &mut IslandStep<'_, S>) {
             if touch.gap.value() >= 0.0 {
                 return;
             }
-            if !turns_with(touch) && !step.is_jointed() {
+            let is_alone = step.workspace.together.place(touch.node).is_none();
+            if !turns_with(touch) && !step.is_jointed() && is_alone {
                 let (node, lifted) = (touch.node, -touch.normal * touch.gap);
                 shift(step, node, lifted);
             } else {
