@@ -262,7 +262,7 @@ fn try_window(
     duration: f64,
 ) -> Result<Option<f64>, StepError> {
     let (substeps, _) = cut(duration, state.parameters.step)?;
-    exchange::begin(system, state, &mut workspace.couplings, duration);
+    exchange::begin(system, state, &mut workspace.couplings, &mut workspace.together, duration);
     begin(state, duration, substeps);
     let mut first = f64::INFINITY;
     for island in &system.islands {
@@ -283,7 +283,7 @@ fn try_window(
             }
         }
     }
-    exchange::end(system, state, &workspace.couplings, duration);
+    exchange::end(system, state, &workspace.couplings, &workspace.together, duration);
     Ok(first.is_finite().then_some(first))
 }
 

@@ -1,6 +1,6 @@
 //! The state in which a simulation starts: what a model tells, and places for all that its system needs.
 
-use super::coupling::CouplingState;
+use super::coupling::{CouplingState, Operator};
 use super::inputs::{Input, Inputs};
 use super::settings::Scheme;
 use super::state::{
@@ -49,6 +49,7 @@ impl Start {
             nodes: self.nodes,
             rotations: self.rotations,
             couplings: self.couplings,
+            operator: Operator::new(system.mechanism.as_ref().map_or(0, |mechanism| mechanism.members.len())),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! All that changes during a simulation, and so all that a saved FMU state holds.
 
-use super::coupling::CouplingState;
+use super::coupling::{CouplingState, Operator};
 use super::inputs::{Input, Inputs};
 use super::law::ContactMode;
 use super::math::rotation::Orientation;
@@ -37,6 +37,8 @@ pub struct State<S: Scalar> {
     pub compressions: Vec<Compression<S>>,
     /// Bodies that a master moves, by [`super::Node::coupling`].
     pub couplings: Vec<CouplingState<S>>,
+    /// What is learnt of the inverse mass of the master at points that it moves ([`super::System::mechanism`]).
+    pub operator: Operator,
     /// Joints.
     pub joints: Vec<JointState<S>>,
     /// What the master gives to motors ([`super::Profile::Input`]).
@@ -289,6 +291,7 @@ impl<S: Scalar> State<S> {
                 })
                 .collect(),
             couplings: self.couplings.iter().map(|coupling| coupling.map(convert)).collect(),
+            operator: self.operator.clone(),
             joints: self.joints.iter().map(|joint| joint.map(convert)).collect(),
             drives: self.drives.iter().map(|drive| drive.map(convert)).collect(),
             guesses: self.guesses.clone(),
@@ -355,6 +358,7 @@ impl<S: Scalar> State<S> {
             && self.memories.len() == other.memories.len()
             && self.compressions.len() == other.compressions.len()
             && self.couplings.len() == other.couplings.len()
+            && self.operator.same_size(&other.operator)
             && self.guesses.len() + other.points.len() == other.guesses.len() + self.points.len()
             && self.parameters.mass.len() == other.parameters.mass.len()
             && self.parameters.inertia.len() == other.parameters.inertia.len()
@@ -433,6 +437,7 @@ impl<S: Scalar> Clone for State<S> {
         }
         if !(self.couplings.is_empty() && source.couplings.is_empty()) {
             copy_list(&mut self.couplings, &source.couplings);
+            self.operator.copy_from(&source.operator);
         }
         copy_list(&mut self.guesses, &source.guesses);
         if !(self.points.is_empty() && source.points.is_empty()) {

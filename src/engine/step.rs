@@ -120,13 +120,14 @@ fn advance_coupled<S: Solvable>(
     duration: f64,
 ) -> Result<(), StepError> {
     let (substeps, _) = cut(duration, state.parameters.step)?;
-    exchange::begin(system, state, &mut workspace.couplings, duration);
+    exchange::begin(system, state, &mut workspace.couplings, &mut workspace.together, duration);
     begin(state, duration, substeps);
-    for island in &system.islands {
+    let joined = !workspace.together.is_empty();
+    for island in system.stepped(joined) {
         let window = exchange::span(system, state, island, &mut workspace.couplings, duration, substeps);
         advance_island(system, island, state, workspace, window);
     }
-    for island in &system.islands {
+    for island in system.stepped(joined) {
         if exchange::onward(system, state, island, &mut workspace.couplings, duration) {
             let mut trial = workspace.trial.take().unwrap_or_else(|| Box::new(state.clone()));
             State::clone_from(&mut trial, state);
@@ -135,7 +136,7 @@ fn advance_coupled<S: Solvable>(
             workspace.trial = Some(trial);
         }
     }
-    exchange::end(system, state, &workspace.couplings, duration);
+    exchange::end(system, state, &workspace.couplings, &workspace.together, duration);
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! THE table of FMU variables: `modelDescription.xml` and get/set both read it, nothing else names a variable.
 //!
-//! The value reference of a variable is its position in the table. FMI 3.0 adds the rows of [`events`] at its end, and takes
-//! the components of a vector together ([`arrays`]); their value reference is that of the first.
+//! The value reference of a variable is its position in the table. FMI 3.0 adds the rows of `events` at its end, and takes
+//! the components of a vector together ([`mod@arrays`]); their value reference is that of the first.
 
 mod access;
 mod arrays;
@@ -443,6 +443,12 @@ pub fn islands(system: &System) -> Vec<usize> {
     for (index, island) in system.islands.iter().enumerate() {
         for &node in &island.nodes {
             islands[node] = index;
+        }
+    }
+    // Points of the master may turn out to be those of one mechanism.
+    if let Some(mechanism) = &system.mechanism {
+        for &node in &mechanism.island.nodes {
+            islands[node] = mechanism.islands[0];
         }
     }
     islands

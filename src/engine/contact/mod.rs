@@ -2,11 +2,13 @@
 
 pub mod broad_phase;
 mod frame;
+mod inverse_mass;
 pub mod islands;
 mod jacobian;
 
 pub use broad_phase::{gap_of_pair, nearest_pair};
 pub use frame::{local_frame, turned_to};
+pub use inverse_mass::InverseMass;
 pub use jacobian::Jacobian;
 
 use super::geometry::solids::Feature;

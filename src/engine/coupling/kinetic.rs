@@ -1,12 +1,12 @@
 //! State in, force out, for a master that owns the mass and never repeats a step.
 //!
 //! The engine keeps a shadow of the body: where it is when contact acts as it should. Each step
-//! 1. looks at what the last force has done ([`observer`](super::observer), [`latency`](super::latency),
+//! 1. looks at what the last force has done ([`observer`](super::observer), [`latency`],
 //!    [`response`](super::response), [`position_rule`](super::position_rule), [`guard`](super::guard));
 //! 2. foretells where the master will have the body when the next force starts to act, and adds what earlier forces
 //!    have yet to deliver: that is the shadow;
 //! 3. moves the shadow through contact over the window, as any other body;
-//! 4. finds the force that takes the master's body to the shadow ([`shaping`](super::shaping)).
+//! 4. finds the force that takes the master's body to the shadow ([`shaping`]).
 //!
 //! With the right mass and acceleration this is the engine's own scheme at the communication step: nothing is lost.
 //!
@@ -156,8 +156,8 @@ pub fn start<S: Scalar>(
     } else if memory.latency.windows == 1 {
         let on_its_way = mobility.acceleration(&memory.sent[0]);
         let besides = memory.expect(0.5 * duration) + mobility.acceleration(&told);
-        let planned = if memory.planned > 0.0 { memory.planned } else { duration };
-        span = duration.max(PLAN_MEMORY * planned + (1.0 - PLAN_MEMORY) * duration);
+        let planned;
+        (planned, span) = plan(memory, duration);
         memory.replan(duration, planned, &on_its_way, &besides);
         foretold = foretold.flown(&(besides + on_its_way), h, S::from(memory.rule.weight));
         ahead = duration;
@@ -171,6 +171,13 @@ pub fn start<S: Scalar>(
         foretold.shifted(&memory.displacement, &memory.velocity)
     };
     Start { shadow, foretold, ahead, span, acts_after }
+}
+
+/// The length for which the last force was made, and the one for which the next one is, where the window at hand takes
+/// `duration`.
+pub fn plan<S: Scalar>(memory: &Memory<S>, duration: f64) -> (f64, f64) {
+    let planned = if memory.planned > 0.0 { memory.planned } else { duration };
+    (planned, duration.max(PLAN_MEMORY * planned + (1.0 - PLAN_MEMORY) * duration))
 }
 
 impl<S: Scalar> Memory<S> {

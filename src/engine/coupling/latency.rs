@@ -171,12 +171,18 @@ impl Differences {
         if (made as usize) < ORDER + 2 {
             return None;
         }
-        let answer = difference(&self.accelerations);
+        let sent = [0, 1].map(|windows| difference(&self.forces[windows..]));
+        // What the points of a mechanism do across the force tells nothing.
+        let along = sent[usize::from(sent[1].norm_squared() > sent[0].norm_squared())];
+        let mut answer = difference(&self.accelerations);
+        if along != Vector3::zeros() {
+            answer = along * (answer.dot(&along) / along.norm_squared());
+        }
         self.answer = FADING * self.answer + answer.norm_squared();
         let mut cost = [self.answer; 2];
         let mut tells = true;
         for (windows, cost) in cost.iter_mut().enumerate() {
-            let sent = difference(&self.forces[windows..]);
+            let sent = sent[windows];
             let square = sent.norm_squared();
             self.squares[windows] = FADING * self.squares[windows] + square;
             self.largest[windows] = (FADING * self.largest[windows]).max(square);

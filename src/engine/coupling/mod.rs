@@ -5,11 +5,13 @@ pub mod kinetic;
 pub mod latency;
 pub mod memory;
 mod observer;
+pub mod operator;
 mod position_rule;
 mod response;
 mod shaping;
 mod state;
 
+pub use operator::Operator;
 pub use state::{CouplingState, Diagnosis, Motion};
 
 use serde::{Deserialize, Serialize};

@@ -9,6 +9,7 @@ pub mod event;
 mod growing_force;
 mod held_force;
 mod iterative;
+mod mechanism;
 mod window;
 
 pub use energy::{excess, take_back};

@@ -2,7 +2,8 @@
 //! contact has done becomes the force for the master.
 
 use super::compliant::Mirror;
-use super::{compliant, iterative};
+use super::{compliant, iterative, mechanism};
+use crate::engine::contact::InverseMass;
 use crate::engine::coupling::kinetic::{self, Start};
 use crate::engine::coupling::latency::{self, LatencyMemory};
 use crate::engine::coupling::{CouplingMode, Latency, Motion};
@@ -98,13 +99,31 @@ pub fn onward<S: Scalar>(
 }
 
 /// Learns from the last window and puts coupled bodies at the start of the next.
-pub fn begin<S: Scalar>(system: &System, state: &mut State<S>, scratch: &mut [Scratch<S>], duration: f64) {
-    for island in system.islands.iter().filter(|island| !island.couplings.is_empty()) {
+pub fn begin<S: Scalar>(
+    system: &System,
+    state: &mut State<S>,
+    scratch: &mut [Scratch<S>],
+    together: &mut InverseMass<S>,
+    duration: f64,
+) {
+    mechanism::learn(system, state, together);
+    for &node in together.nodes() {
+        let index = system.nodes[node].coupling.expect("a body of the master");
+        mechanism::observe(system, state, together, index, together.place(node).expect("one of them"));
+    }
+    if let Some(mechanism) = system.mechanism.as_ref().filter(|_| !together.is_empty()) {
+        mechanism::replan(state, &mechanism.members, duration);
+    }
+    let shared = mechanism::shared_latency(system, state);
+    for island in system.stepped(!together.is_empty()).filter(|island| !island.couplings.is_empty()) {
         let latency = find_latency(system, state, island);
         for &index in &island.couplings {
             let coupling = &system.couplings[index];
-            let found = if state.couplings[index].memory.latency.known { None } else { latency };
+            let found = if state.couplings[index].memory.latency.known { None } else { latency.or(shared) };
             match &coupling.mode {
+                CouplingMode::Kinetic(_) if together.place(coupling.node).is_some() => {
+                    begin_member(system, state, scratch, together, index, duration, island.has_own);
+                }
                 CouplingMode::Kinetic(settings) => {
                     let mobility = response(system, state, index, &state.couplings[index].memory.before);
                     let given = state.couplings[index].given;
@@ -162,6 +181,31 @@ fn given_latency(mode: &CouplingMode) -> Option<u8> {
         CouplingMode::Compliant(link) => link.latency.given(),
         CouplingMode::Iterative => None,
     }
+}
+
+fn begin_member<S: Scalar>(
+    system: &System,
+    state: &mut State<S>,
+    scratch: &mut [Scratch<S>],
+    together: &InverseMass<S>,
+    index: usize,
+    duration: f64,
+    in_step: bool,
+) {
+    let node = system.couplings[index].node;
+    let place = together.place(node).expect("one of them");
+    let told_to =
+        |state: &State<S>, index: usize, after: f64| told(system, state, system.couplings[index].node, after);
+    let start = mechanism::start(system, state, together, (index, place), told_to, duration, in_step);
+    scratch[index] = Scratch { start, ..declared(system, state, index) };
+    let members = &system.mechanism.as_ref().expect("one of them").members;
+    let middle = start.ahead + 0.5 * start.span;
+    let applied = together.response(place, |other| told_to(state, members[other], middle).force);
+    let coupling = &mut state.couplings[index];
+    coupling.acceleration = coupling.memory.expect(middle);
+    coupling.acceleration.linear += applied;
+    state.parameters.mass[node] = S::one() / together.mean(place);
+    self::place(system, state, node, &start.shadow);
 }
 
 fn begin_kinetic<S: Scalar>(
@@ -254,12 +298,31 @@ fn touches_in_group<S: Scalar>(system: &System, state: &State<S>, node: usize) -
 }
 
 /// Makes forces of what contact has done over the window.
-pub fn end<S: Scalar>(system: &System, state: &mut State<S>, scratch: &[Scratch<S>], duration: f64) {
-    for island in system.islands.iter().filter(|island| !island.couplings.is_empty()) {
+pub fn end<S: Scalar>(
+    system: &System,
+    state: &mut State<S>,
+    scratch: &[Scratch<S>],
+    together: &InverseMass<S>,
+    duration: f64,
+) {
+    for island in system.stepped(!together.is_empty()).filter(|island| !island.couplings.is_empty()) {
         for &index in &island.couplings {
             let node = system.couplings[index].node;
             let impulse = impulse(system, state, node);
             match &system.couplings[index].mode {
+                CouplingMode::Kinetic(_) if together.place(node).is_some() => {
+                    let place = together.place(node).expect("one of them");
+                    let Scratch { start, mass, .. } = &scratch[index];
+                    let own = system.contacts.iter().zip(&state.contacts);
+                    let resting = own.into_iter().any(|(contact, record)| {
+                        contact.group().is_none()
+                            && contact.sides().node == node
+                            && record.mode != ContactMode::Open
+                    });
+                    let end = motion(system, state, node);
+                    mechanism::finish(state, together, (index, place), start, end, impulse.force, resting);
+                    state.parameters.mass[node] = *mass;
+                }
                 CouplingMode::Kinetic(settings) => {
                     let Scratch { start, mobility, mass, inertia, substeps, .. } = &scratch[index];
                     let contact =
@@ -290,6 +353,7 @@ pub fn end<S: Scalar>(system: &System, state: &mut State<S>, scratch: &[Scratch<
             }
         }
     }
+    mechanism::probe(system, state, duration);
 }
 
 /// Impulse of the contacts of a body over the window.

@@ -7,7 +7,7 @@
 
 use super::block_matrix::Block;
 use super::cone::ConeProblem;
-use crate::engine::contact::{Carrier, Jacobian, Touch};
+use crate::engine::contact::{Carrier, InverseMass, Jacobian, Touch};
 use crate::engine::scalar::Scalar;
 use nalgebra::{Matrix3, Vector3};
 
@@ -18,9 +18,16 @@ pub struct Bodies<'a, S> {
     pub mobility: &'a [S],
     /// Principal moments of inertia, by rotation.
     pub inertia: &'a [Vector3<S>],
+    /// Those that respond to one another, for which the inverse mass is a matrix.
+    pub together: &'a InverseMass<S>,
 }
 
 impl<S: Scalar> Bodies<'_, S> {
+    /// Velocity of a centre for a unit impulse, as the mean over all directions.
+    fn moving_on_average(&self, node: usize) -> S {
+        self.together.place(node).map_or(self.mobility[node], |place| self.together.mean(place))
+    }
+
     /// Whether an impulse changes the motion of the body that carries a surface.
     fn yields(&self, carrier: &Carrier<S>) -> bool {
         self.mobility[carrier.node].value() > 0.0
@@ -41,13 +48,13 @@ pub fn scales<S: Scalar>(
     scales.clear();
     scales.extend(active.iter().zip(columns).map(|(&index, column)| {
         let touch = &touches[index];
-        let mut moving = bodies.mobility[touch.node];
+        let mut moving = bodies.moving_on_average(touch.node);
         let mut turning = S::zero();
         if let Some(rotation) = touch.rotation {
             turning += mobility(&bodies.inertia[rotation], &column.angular, &column.angular).trace();
         }
         if let Some(carrier) = &touch.carrier {
-            moving += bodies.mobility[carrier.node];
+            moving += bodies.moving_on_average(carrier.node);
             if let Some(rotation) = carrier.rotation {
                 turning += mobility(&bodies.inertia[rotation], &column.carrier, &column.carrier).trace();
             }
@@ -119,7 +126,8 @@ impl Neighbours {
 /// The bodies that impulses of a contact move.
 fn pushed<S: Scalar>(touch: &Touch<S>, bodies: Bodies<'_, S>) -> impl Iterator<Item = usize> {
     let carrier = touch.carrier.filter(|carrier| bodies.yields(carrier)).map(|carrier| carrier.node);
-    std::iter::once(touch.node).chain(carrier)
+    // Bodies that respond to one another are one.
+    std::iter::once(touch.node).chain(carrier).map(move |node| bodies.together.leader(node))
 }
 
 /// Writes `W` of the active `touches`. Leaves `q` and `mu` to the caller.
@@ -144,23 +152,33 @@ pub fn assemble<S: Scalar>(
             row.linear * column.linear.transpose()
         };
         // The scales of a point mass on fixed surfaces are the square root of the mass and cancel.
-        if one.rotation.is_none() && one.carrier.is_none() && other.carrier.is_none() {
+        let is_alone = bodies.together.place(one.node).is_none();
+        if one.rotation.is_none() && one.carrier.is_none() && other.carrier.is_none() && is_alone {
             return linear;
         }
         let mut moving = S::zero();
         let mut turning = Matrix3::zeros();
+        let mut together = Matrix3::zeros();
         for (node, rotation, seen) in sides(one, row) {
             for (same, _, pushes) in sides(other, column) {
+                let sign = S::from(seen.sign * pushes.sign);
+                if let (Some(place), Some(pushed)) =
+                    (bodies.together.place(node), bodies.together.place(same))
+                {
+                    let block = bodies.together.block(place, pushed);
+                    together += row.linear * block * column.linear.transpose() * sign;
+                    continue;
+                }
                 if node != same {
                     continue;
                 }
-                moving += bodies.mobility[node] * S::from(seen.sign * pushes.sign);
+                moving += bodies.mobility[node] * sign;
                 if let Some(rotation) = rotation {
                     turning += mobility(&bodies.inertia[rotation], seen.angular, pushes.angular);
                 }
             }
         }
-        (linear * moving + turning) * (scales[i] * scales[j])
+        (linear * moving + turning + together) * (scales[i] * scales[j])
     };
     problem.reset(active.len());
     neighbours.list(touches, active, bodies);

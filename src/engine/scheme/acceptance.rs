@@ -16,6 +16,8 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// Makes the proposed velocities and impulses real, and moves the nodes over `dt`.
     #[inline]
     pub(super) fn accept(&mut self, dt: S) {
+        let theta = S::from(self.system.settings.theta);
+        self.reach_on(dt * (S::one() - theta));
         for place in 0..self.workspace.active.len() {
             let impulse = &self.workspace.impulses[place];
             let touch = &self.workspace.touches[self.workspace.active[place]];
@@ -37,6 +39,7 @@ impl<S: Solvable> IslandStep<'_, S> {
                 exchange::take_back(self.system, self.state, index, restitution, energy);
             }
         }
+        self.reach_on(dt * theta);
         if !self.state.memories.is_empty() && dt.value() > 0.0 {
             friction::remember(self, dt);
         }
@@ -47,7 +50,6 @@ impl<S: Solvable> IslandStep<'_, S> {
             linked::record(self, dt);
         }
         if self.island.has_points_only && !self.system.settings.scheme.looks_back() {
-            let theta = S::from(self.system.settings.theta);
             for &index in &self.island.nodes {
                 let node = &mut self.state.nodes[index];
                 let (before, after) = (node.velocity, self.workspace.velocity[index]);
@@ -60,6 +62,23 @@ impl<S: Solvable> IslandStep<'_, S> {
         if self.island.linkage.is_some() {
             self.elapsed += dt.value();
             linked::settle(self, dt);
+        }
+    }
+
+    /// Lets the impulses so far on bodies that respond to one another move them over `dt`.
+    #[inline]
+    fn reach_on(&mut self, dt: S) {
+        if !self.workspace.together.is_empty() {
+            self.reach_together(dt);
+        }
+    }
+
+    #[inline(never)]
+    fn reach_together(&mut self, dt: S) {
+        for &node in &self.island.nodes {
+            if let Some(place) = self.workspace.together.place(node) {
+                self.workspace.together.reach[place] += self.state.nodes[node].contact_impulse * dt;
+            }
         }
     }
 

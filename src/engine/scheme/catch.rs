@@ -5,7 +5,7 @@
 //! touch.
 
 use super::IslandStep;
-use super::correction::shift;
+use super::correction::{shift, shift_together};
 use super::time_of_impact::{first_impact_of, flight, time_to_touch};
 use crate::engine::contact::{Carrier, Touch, near};
 use crate::engine::geometry::{Pose, features};
@@ -74,7 +74,10 @@ pub fn accept<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
         let other = touch.carrier.map_or(S::zero(), |carrier| mobility(carrier.node));
         let own = mobility(touch.node);
         let back = touch.normal * (-way / (own + other));
-        shift(step, touch.node, back * own);
+        match step.workspace.together.place(touch.node) {
+            None => shift(step, touch.node, back * own),
+            Some(place) => shift_together(step, place, &back),
+        }
         if let Some(carrier) = touch.carrier {
             shift(step, carrier.node, -back * other);
         }

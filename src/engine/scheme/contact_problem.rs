@@ -67,6 +67,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         touch.rotation.is_none()
             && touch.carrier.is_none()
             && touch.flat
+            && self.workspace.together.is_empty()
             && !linked::yields(self, Placing::Acting, dt)
             && self.system.contacts[touch.contact].is_plain_cone()
     }
@@ -210,9 +211,18 @@ impl<S: Solvable> IslandStep<'_, S> {
         if linked::yields(self, placing, dt) {
             linked::assemble(self, placing, pass, dt);
         } else {
-            let Workspace { touches, active, columns, scales: d, problem, mobility, neighbours, .. } =
-                &mut *self.workspace;
-            let bodies = Bodies { mobility, inertia: &self.state.parameters.inertia };
+            let Workspace {
+                touches,
+                active,
+                columns,
+                scales: d,
+                problem,
+                mobility,
+                together,
+                neighbours,
+                ..
+            } = &mut *self.workspace;
+            let bodies = Bodies { mobility, inertia: &self.state.parameters.inertia, together };
             scales(touches, active, columns, bodies, d);
             assemble(touches, active, columns, columns, d, bodies, neighbours, &mut problem.contacts);
         }

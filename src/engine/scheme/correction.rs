@@ -236,7 +236,14 @@ fn compliance<S: Solvable>(step: &mut IslandStep<'_, S>, place: usize) -> S {
 /// The same without springs and joints.
 fn compliance_alone<S: Solvable>(step: &IslandStep<'_, S>, place: usize) -> S {
     let touch = &step.workspace.touches[place];
-    touch.mobility_along(step.state, &step.workspace.mobility, &touch.normal)
+    let Workspace { mobility, together, .. } = &*step.workspace;
+    let alone = touch.mobility_along(step.state, mobility, &touch.normal);
+    match together.place(touch.node) {
+        None => alone,
+        Some(place) => {
+            alone - mobility[touch.node] + touch.normal.dot(&(together.block(place, place) * touch.normal))
+        }
+    }
 }
 
 /// How a body turns for a moment.
@@ -269,12 +276,27 @@ fn displace<S: Solvable>(step: &mut IslandStep<'_, S>) {
     }
     for &node in &step.island.nodes {
         let pushed = std::mem::replace(&mut step.workspace.shifts[node], Vector3::zeros());
-        shift(step, node, pushed * step.workspace.mobility[node]);
+        if let Some(place) = step.workspace.together.place(node) {
+            shift_together(step, place, &pushed);
+        } else {
+            shift(step, node, pushed * step.workspace.mobility[node]);
+        }
         if let Some(rotation) = step.system.nodes[node].rotation {
             let moment = std::mem::replace(&mut step.workspace.moments[rotation], Vector3::zeros());
             let turn = turn(step, rotation, &moment);
             turn_by(step, (node, rotation), &turn);
         }
+    }
+}
+
+/// Moves all that respond to what displaces one of them.
+#[inline(never)]
+pub(super) fn shift_together<S: Solvable>(step: &mut IslandStep<'_, S>, place: usize, pushed: &Vector3<S>) {
+    step.workspace.together.reach[place] += pushed;
+    for other in 0..step.workspace.together.nodes().len() {
+        let node = step.workspace.together.nodes()[other];
+        let way = step.workspace.together.block(other, place) * pushed;
+        shift(step, node, way);
     }
 }
 
@@ -318,7 +340,8 @@ pub(super) fn lift<S: Solvable>(step: &mut IslandStep<'_, S>) {
             if touch.gap.value() >= 0.0 {
                 return;
             }
-            if !turns_with(touch) && !step.is_jointed() {
+            let is_alone = step.workspace.together.place(touch.node).is_none();
+            if !turns_with(touch) && !step.is_jointed() && is_alone {
                 let (node, lifted) = (touch.node, -touch.normal * touch.gap);
                 shift(step, node, lifted);
             } else {

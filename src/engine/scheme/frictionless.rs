@@ -29,6 +29,7 @@ pub fn propose<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, rebound: Reboun
 fn is_plain<S: Solvable>(step: &IslandStep<'_, S>, index: usize) -> bool {
     let touch = &step.workspace.touches[index];
     touch.rotation.is_none()
+        && step.workspace.together.is_empty()
         && touch.carrier.is_none()
         && touch.flat
         && step.state.parameters.mu[touch.contact].is_zero()

@@ -339,8 +339,9 @@ fn moved<S: Scalar>(start: &Pose<S>, motion: &Motion<S>, time: S) -> Pose<S> {
 
 /// The active contacts in the middle, where impulses act, and at the end.
 fn see_contacts<S: Solvable>(step: &mut IslandStep<'_, S>) {
-    let Workspace { touches, active, columns, scales: d, midpoint, mobility, .. } = &mut *step.workspace;
-    let bodies = Bodies { mobility, inertia: &step.state.parameters.inertia };
+    let Workspace { touches, active, columns, scales: d, midpoint, mobility, together, .. } =
+        &mut *step.workspace;
+    let bodies = Bodies { mobility, inertia: &step.state.parameters.inertia, together };
     let nodes = &midpoint.nodes;
     columns.clear();
     midpoint.ends.clear();
@@ -594,7 +595,17 @@ fn solve_from_guess<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) -> bool {
 fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>, rebound: Rebound<S>, h: S) {
     let linkage = step.island.linkage.map(|_| linked::linkage_of(step));
     let Workspace {
-        touches, active, columns, scales, problem, midpoint, mobility, linkages, neighbours, ..
+        touches,
+        active,
+        columns,
+        scales,
+        problem,
+        midpoint,
+        mobility,
+        together,
+        linkages,
+        neighbours,
+        ..
     } = &mut *step.workspace;
     midpoint.rows.clear();
     for (index, &sticking) in midpoint.sticking.iter().enumerate() {
@@ -610,7 +621,7 @@ fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>, rebound: Rebound<S>,
     }
     match linkage {
         None => {
-            let bodies = Bodies { mobility, inertia: &step.state.parameters.inertia };
+            let bodies = Bodies { mobility, inertia: &step.state.parameters.inertia, together };
             assemble(
                 touches,
                 active,

@@ -153,9 +153,12 @@ impl<S: Solvable> IslandStep<'_, S> {
 
     /// Adds an impulse at a touching point, and its reaction, to the proposal.
     pub(super) fn push(&mut self, place: usize, impulse: &Vector3<S>) {
-        let Workspace { touches, velocity, mobility, .. } = &mut *self.workspace;
+        let Workspace { touches, velocity, mobility, together, .. } = &mut *self.workspace;
         let touch = &touches[place];
-        velocity[touch.node] += impulse * mobility[touch.node];
+        match together.place(touch.node) {
+            None => velocity[touch.node] += impulse * mobility[touch.node],
+            Some(place) => together.push(velocity, place, impulse),
+        }
         let turning = touch.rotation.map(|rotation| (rotation, touch.lever().cross(impulse)));
         let reaction = touch.carrier.and_then(|carrier| {
             velocity[carrier.node] -= impulse * mobility[carrier.node];

@@ -2,11 +2,13 @@
 //! the way, friction would have pushed along the motion before. Intervals are cut at the turn, so that friction
 //! takes energy and a sliding node stops where it should.
 
+use super::workspace::Workspace;
 use super::{IslandStep, joint_friction};
 use crate::engine::law::ContactMode;
 use crate::engine::scalar::length;
 use crate::engine::solver::Solvable;
 use crate::engine::tolerances::TOLERANCES;
+use nalgebra::Vector3;
 
 /// Earliest time within `dt` at which a contact or joint that slides at the start stops or turns around on the proposed
 /// path.
@@ -42,9 +44,17 @@ pub fn first<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> Option<S> {
             continue;
         }
         // What all but this friction does, and this friction as it is while the contact slides.
-        let mobility = step.workspace.mobility[touch.node]
-            + touch.carrier.map_or(S::zero(), |carrier| step.workspace.mobility[carrier.node]);
-        let pushed = direction.dot(&(after - before)) - direction.dot(&impulse.tangential) * mobility;
+        let Workspace { mobility, together, .. } = &*step.workspace;
+        let response = |push: &Vector3<S>| {
+            let own = match together.place(touch.node) {
+                None => push * mobility[touch.node],
+                Some(place) => together.block(place, place) * push,
+            };
+            let other = touch.carrier.map_or(S::zero(), |carrier| mobility[carrier.node]);
+            direction.dot(&own) + direction.dot(push) * other
+        };
+        let pushed = direction.dot(&(after - before)) - response(&impulse.tangential);
+        let mobility = response(&direction);
         let braking = mu * impulse.normal * mobility - pushed;
         let limit = first.map_or(dt.value() * (1.0 - TOLERANCES.negligible), S::value);
         if braking.value() > 0.0 {

@@ -10,6 +10,9 @@ use crate::engine::solver::Solvable;
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
+/// Part of the motion of a mechanism within a step that what is learnt of it leaves unsure.
+const LEARNT: f64 = 0.01;
+
 impl<S: Solvable> IslandStep<'_, S> {
     /// Acceleration of a node without contact, relative to the surface beside it.
     pub(super) fn relative_acceleration(&self, touch: &Touch<S>) -> Vector3<S> {
@@ -128,6 +131,9 @@ impl<S: Solvable> IslandStep<'_, S> {
         if self.system.contacts[touch.contact].normal_stiffness.is_finite() {
             speed += self.yielding_speed(touch);
         }
+        if self.is_of_many(touch) {
+            speed += self.unsure_speed(touch);
+        }
         speed
     }
 
@@ -194,7 +200,8 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// quite as was foreseen.
     #[inline]
     pub(super) fn held_speed(&self, touch: &Touch<S>) -> f64 {
-        touch.carrier.map_or(0.0, |carrier| self.held_speed_on(touch, &carrier))
+        let on_carrier = touch.carrier.map_or(0.0, |carrier| self.held_speed_on(touch, &carrier));
+        if self.is_of_many(touch) { on_carrier + self.unsure_speed(touch) } else { on_carrier }
     }
 
     #[inline(never)]
@@ -219,10 +226,28 @@ impl<S: Solvable> IslandStep<'_, S> {
                 + fallen * (UNRESOLVED / TOLERANCES.rounding)
         };
         let mut size = of_node(touch.node) + largest(&touch.arm);
+        if self.is_of_many(touch) {
+            let fallen = largest(&self.workspace.acceleration[touch.node]) * self.length * self.length;
+            size += fallen * (LEARNT / TOLERANCES.rounding);
+        }
         if let Some(carrier) = &touch.carrier {
             size += of_node(carrier.node) + largest(&carrier.arm);
         }
         TOLERANCES.rounding * size
+    }
+
+    /// Speed that what is learnt of a mechanism leaves unsure.
+    #[inline(never)]
+    fn unsure_speed(&self, touch: &Touch<S>) -> f64 {
+        LEARNT * largest(&self.workspace.acceleration[touch.node]) * self.length
+    }
+
+    /// Whether the node is one of several points of a mechanism, which may carry more contacts than it can move in: these
+    /// would open and close in turn, by the error of what is learnt of it.
+    #[inline]
+    fn is_of_many(&self, touch: &Touch<S>) -> bool {
+        let together = &self.workspace.together;
+        together.nodes().len() > 1 && together.place(touch.node).is_some()
     }
 
     /// Distance that a body falls within a step: in a pile, what is nearer rests. Otherwise contacts would open and close

@@ -7,7 +7,7 @@ use super::midpoint::MidpointScratch;
 use super::parts::PartsScratch;
 use super::repeat::Repeat;
 use super::watch::Watch;
-use crate::engine::contact::{Impulse, Jacobian, Touch};
+use crate::engine::contact::{Impulse, InverseMass, Jacobian, Touch};
 use crate::engine::exchange;
 use crate::engine::linkage;
 use crate::engine::math::rotation::Orientation;
@@ -64,6 +64,8 @@ pub struct Workspace<S: Scalar> {
     pub(in crate::engine) continuous: ContinuousScratch<S>,
     pub(in crate::engine) end_point: EndPointScratch<S>,
     pub(in crate::engine) couplings: Vec<exchange::Scratch<S>>,
+    /// Bodies of the master that respond to one another.
+    pub(in crate::engine) together: InverseMass<S>,
     /// Linear systems of springs and joints, by [`Island::linkage`].
     pub(in crate::engine) linkages: Vec<linkage::Scratch<S>>,
     /// What pairs of groups remember, and what finds out which bodies hang together; made when it is first needed.
@@ -154,6 +156,7 @@ impl<S: Scalar> Workspace<S> {
                 0
             }),
             couplings: vec![exchange::Scratch::new(); system.couplings.len()],
+            together: InverseMass::none(),
             linkages: system.linkages.iter().map(linkage::Scratch::new).collect(),
             memory: GroupMemory::new(),
             parts: None,

@@ -2,10 +2,12 @@
 
 pub mod group;
 pub mod linkage;
+pub mod mechanism;
 pub mod pattern;
 
 pub use group::{Group, Members, Pile, Thing};
 pub use linkage::Linkage;
+pub use mechanism::Mechanism;
 
 use super::coupling::{Coupling, CouplingMode};
 use super::geometry::stop::Stop;
@@ -47,6 +49,8 @@ pub struct System {
     pub pair_points: usize,
     /// What groups are made of; none where there are none.
     pub pile: Option<Pile>,
+    /// Points of the master that may belong to one mechanism; none where there are none.
+    pub mechanism: Option<Mechanism>,
 }
 
 /// A point mass or rigid body.
@@ -366,7 +370,7 @@ impl System {
                 first
             })
             .collect();
-        System {
+        let mut system = System {
             settings,
             nodes,
             details: details.into(),
@@ -379,7 +383,19 @@ impl System {
             linkages,
             pair_points: count,
             pile,
-        }
+            mechanism: None,
+        };
+        system.mechanism = Mechanism::of(&system);
+        system
+    }
+
+    /// The islands that are stepped on their own, where points of the master are `joined` to a mechanism or not.
+    pub fn stepped(&self, joined: bool) -> impl Iterator<Item = &Island> {
+        let mechanism = self.mechanism.as_ref().filter(|_| joined);
+        let is_alone =
+            move |index: &usize| mechanism.is_none_or(|mechanism| !mechanism.islands.contains(index));
+        let alone = (0..self.islands.len()).filter(is_alone).map(|index| &self.islands[index]);
+        alone.chain(mechanism.map(|mechanism| &mechanism.island))
     }
 
     /// Number of points of a contact that may touch at the same time.

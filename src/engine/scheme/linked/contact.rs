@@ -47,12 +47,12 @@ pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing, pas
         }
     }
     let jointed = linkage.has_joints();
-    let Workspace { touches, active, columns, scales, problem, linkages, mobility, .. } =
+    let Workspace { touches, active, columns, scales, problem, linkages, mobility, together, .. } =
         &mut *step.workspace;
     let Scratch { motion, yielding, rubbing, .. } = &mut linkages[index];
     let contacts = active.len();
     let count = contacts + rubbing.len();
-    let bodies = Bodies { mobility, inertia: &step.state.parameters.inertia };
+    let bodies = Bodies { mobility, inertia: &step.state.parameters.inertia, together };
     delassus::scales(touches, active, columns, bodies, scales);
     scales.resize(count, S::one());
     for one in 0..count {

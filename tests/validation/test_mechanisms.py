@@ -1,0 +1,135 @@
+"""Contact nodes on mechanisms of the master: against exact paths, and against the same body inside the FMU. Nothing is
+told but a mass of each node, which may be wrong by a factor of five; the exchange order is found out."""
+
+from functools import lru_cache
+from itertools import repeat
+
+import numpy as np
+import pytest
+from kinetic_cases import ORDERS
+from mechanisms import DoublePendulum, Rail, Table, couple
+
+STEP = 1e-3
+
+pytestmark = pytest.mark.parametrize("order", ORDERS)
+
+# What a force at the pendulum's tip moves along the normal at the first impact.
+EFFECTIVE = 1.563
+
+
+@lru_cache
+def exact_pendulum(restitution, mu):
+    times = STEP * np.arange(1901)
+    return times, *DoublePendulum().exact(restitution, mu, times)
+
+
+def pendulum_errors(times, states, restitution, mu):
+    """Largest errors of the tip between the first impacts, away from the windows in which impulses are delivered."""
+    grid, exact, impacts = exact_pendulum(restitution, mu)
+    pendulum = DoublePendulum()
+    tips = np.array([pendulum.tip(y)[0] for y in states])
+    tips = np.array([np.interp(grid, times, tips[:, axis]) for axis in range(2)]).T
+    errors = np.abs(tips - exact).max(axis=1)
+    starts = [time for time, _ in impacts[:3]]
+    ends = [time for time, _ in impacts[1:4]] + [grid[-1]]
+    return [errors[(grid > a + 0.01) & (grid < b - 0.005)].max() for a, b in zip(starts, ends) if b - a > 0.03]
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 2.0, 5.0])
+@pytest.mark.parametrize("mu", [0.0, 0.5])
+def test_double_pendulum(fmus, order, mu, factor):
+    result = couple(fmus, DoublePendulum(), [factor * EFFECTIVE], 0.5, mu, order, repeat(STEP), 1.9)
+    times, states, energies, forces, warnings = result
+    errors = pendulum_errors(times, states, 0.5, mu)
+    assert len(errors) > 1
+    bar = {"sequential": 1e-2, "parallel": 2e-2}[order]
+    assert max(errors) < bar, errors
+    _, _, impacts = exact_pendulum(0.5, mu)
+    after = (times > impacts[0][0] + 5 * STEP) & (times < impacts[1][0] - STEP)
+    span = energies[0] - DoublePendulum().energy(np.zeros(4))
+    assert np.abs(energies[after] - impacts[0][1]).max() < 5e-3 * span
+    assert energies.max() - energies[0] < 1e-6 * span
+    assert warnings == []
+
+
+@pytest.mark.parametrize("factor", [1.0, 5.0])
+def test_no_tangential_force_without_friction(fmus, order, factor):
+    """While something presses; in flight there are probes."""
+    forces = couple(fmus, DoublePendulum(), [factor * EFFECTIVE], 0.5, 0.0, order, repeat(STEP), 1.9)[3]
+    pressed = forces[:, 0, 2] > 10.0
+    assert pressed.sum() > 3
+    assert np.abs(forces[pressed, 0, :2]).max() < 1e-9 * forces[:, 0, 2].max()
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.5])
+def test_double_pendulum_without_restitution(fmus, order, mu):
+    result = couple(fmus, DoublePendulum(), [2 * EFFECTIVE], 0.0, mu, order, repeat(STEP), 1.0)
+    times, states, energies, _, warnings = result
+    _, _, impacts = exact_pendulum(0.5, mu)
+    pendulum = DoublePendulum()
+    heights = np.array([pendulum.tip(y)[0][1] for y in states])
+    assert heights.min() > -1e-5
+    assert energies.max() - energies[0] < 1e-5
+    assert warnings == []
+    # It loses what is in the motion against the floor at once.
+    first = times > impacts[0][0] + 5 * STEP
+    assert energies[first].max() < energies[0] - 1.0
+
+
+@pytest.mark.parametrize("rule", ["symplectic Euler"])
+def test_masters_of_first_order(fmus, order, rule):
+    """The energy after the first impact against that before it, which such masters do not keep exactly."""
+    result = couple(fmus, DoublePendulum(rule), [2 * EFFECTIVE], 0.5, 0.0, order, repeat(STEP), 0.8)
+    times, _, energies, _, warnings = result
+    _, _, impacts = exact_pendulum(0.5, 0.0)
+    taken = energies[0] - impacts[0][1]
+    found = energies[0] - energies[(times > impacts[0][0] + 0.01) & (times < 0.7)]
+    assert np.abs(found - taken).max() < 0.1 * taken
+    assert warnings == []
+
+
+def test_steps_of_random_length(fmus, order):
+    lengths = np.random.default_rng(5).uniform(0.2 * STEP, STEP, 10_000)
+    result = couple(fmus, DoublePendulum(), [2 * EFFECTIVE], 0.5, 0.5, order, lengths, 1.9)
+    times, states, energies, _, _ = result
+    errors = pendulum_errors(times, states, 0.5, 0.5)
+    assert max(errors) < {"sequential": 1e-2, "parallel": 2e-2}[order], errors
+    assert energies.max() - energies[0] < 1e-4
+
+
+TILT = (np.cos(0.1), 0.6 * np.sin(0.1), 0.8 * np.sin(0.1), 0.0)
+STARTS = {
+    "flat": dict(height=0.45),
+    "sliding": dict(height=0.45, velocity=(0.5, 0.0, 0.0)),
+    "tilted": dict(height=0.6, orientation=TILT),
+}
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5])
+@pytest.mark.parametrize("mu", [0.0, 0.5])
+@pytest.mark.parametrize("start", STARTS)
+def test_table(fmus, order, start, mu, restitution):
+    stop = 1.0
+    table = Table(**STARTS[start])
+    owned = table.owned(fmus, restitution, mu, STEP, stop)
+    result = couple(fmus, table, [2.5] * 4, restitution, mu, order, repeat(STEP), stop)
+    _, states, energies, forces, warnings = result
+    assert energies.max() < energies[0] * (1 + 1e-9)
+    assert warnings == []
+    # It has come to rest but for sliding without friction.
+    assert np.abs(states[-100:, [9, 10, 11, 12]]).max() < 1e-3
+    assert np.abs(forces[-100:].sum(axis=1).mean(axis=0) - [0.0, 0.0, 98.1]).max() < 0.1
+    assert np.abs(states[:, :3] - owned).max() < 1e-3
+
+
+def test_slider_on_a_rail(fmus, order):
+    result = couple(fmus, Rail(), [1.0], 0.5, 0.0, order, repeat(STEP), 1.2)
+    times, states, energies, forces, warnings = result
+    exact = Rail().exact(0.5, times)
+    kicks = np.flatnonzero(forces[:, 0, 2] > 1e2)
+    away = np.ones(len(exact), bool)
+    for kick in kicks:
+        away[max(0, kick - 1) : kick + 4] = False
+    assert np.abs(states[: len(exact), 0] - exact)[away].max() < 1e-4
+    assert energies.max() - energies[0] < 1e-6
+    assert warnings == []
