@@ -1,7 +1,7 @@
 //! The model file as written.
 //!
 //! The types give the keys of the file with their type, range, default and meaning. [`schema`] is made from
-//! them, and [`structure`] checks a file against that schema, so that all three always agree. What concerns
+//! them, and `structure` checks a file against that schema, so that all three always agree. What concerns
 //! several keys at once is left to [`validate`].
 
 use super::Model;

@@ -1,6 +1,6 @@
 //! From a model to a Modelica package whose models run the contact engine, without FMI import.
 //!
-//! The package holds a model with a multibody frame for each body that the Modelica model moves ([`class`]), an
+//! The package holds a model with a multibody frame for each body that the Modelica model moves (`class`), an
 //! external object over a C header that calls the FMI functions of the embedded library, and an example. Each exchange
 //! is an event, and its force acts in the period that starts there: the packed model says so (latency 0).
 

@@ -1,5 +1,5 @@
 //! From a model and FMUs of other tools to a System Structure Package, SSP 1.0: one FMU of the model, the others
-//! beside it, and [connections](connections) between them.
+//! beside it, and connections between them.
 
 mod component;
 mod connections;

@@ -1,7 +1,7 @@
 //! THE table of FMU variables: `modelDescription.xml` and get/set both read it, nothing else names a variable.
 //!
-//! The value reference of a variable is its position in the table. FMI 3.0 adds the rows of [`events`] at its end, and takes
-//! the components of a vector together ([`arrays`]); their value reference is that of the first.
+//! The value reference of a variable is its position in the table. FMI 3.0 adds the rows of `events` at its end, and takes
+//! the components of a vector together (`arrays`); their value reference is that of the first.
 
 mod access;
 mod arrays;

@@ -1,12 +1,12 @@
 //! State in, force out, for a master that owns the mass and never repeats a step.
 //!
 //! The engine keeps a shadow of the body: where it is when contact acts as it should. Each step
-//! 1. looks at what the last force has done ([`observer`](super::observer), [`latency`](super::latency),
+//! 1. looks at what the last force has done ([`observer`](super::observer), [`latency`],
 //!    [`response`](super::response), [`position_rule`](super::position_rule), [`guard`](super::guard));
 //! 2. foretells where the master will have the body when the next force starts to act, and adds what earlier forces
 //!    have yet to deliver: that is the shadow;
 //! 3. moves the shadow through contact over the window, as any other body;
-//! 4. finds the force that takes the master's body to the shadow ([`shaping`](super::shaping)).
+//! 4. finds the force that takes the master's body to the shadow ([`shaping`]).
 //!
 //! With the right mass and acceleration this is the engine's own scheme at the communication step: nothing is lost.
 //!

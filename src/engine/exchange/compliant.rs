@@ -2,7 +2,7 @@
 //! `f = k (r_b - r) + d (v_b - v)`, unstretched at the start. The master's node b comes in, the force `-f` on it goes out.
 //!
 //! Over a window the master's mass is mirrored: `m_b v_b' = m_b a - f`, with `a` from the
-//! [`observer`](super::observer). Spring and damper are implicit in each interval, as in the engine's scheme,
+//! `observer`. Spring and damper are implicit in each interval, as in the engine's scheme,
 //!
 //! `f = k (x + theta dt (u + theta du)) + d (u + theta du)`, with `x = r_b - r`, `u = v_b - v`,
 //!

@@ -1,4 +1,4 @@
-//! Cylinder against plane: the rims of its two caps, see [`rim_plane`](super::rim_plane). Features 0 to 4 are those of
+//! Cylinder against plane: the rims of its two caps, see [`rim_plane`]. Features 0 to 4 are those of
 //! the cap at `-a`, 5 to 9 of the cap at `a`.
 
 use super::rim_plane;

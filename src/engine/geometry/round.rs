@@ -135,7 +135,7 @@ impl<S: Scalar> Spot<S> {
         Proximity { gap: gap - offset, normal: *normal, arm: place - self.center }
     }
 
-    /// A rim against a line: gap and touching point of the rim. See [`Circle::toward_line`] for the branch.
+    /// A rim against a line: gap and touching point of the rim. See `Circle::toward_line` for the branch.
     pub fn rim_over_line(
         &self,
         end: usize,

@@ -6,7 +6,7 @@
 //! - cap and corner: `a . (p - c) - h`;
 //! - side and edge, side and corner: the distance from the axis, less `R`;
 //! - rim and edge, rim and corner: the distance of the nearest points, negative where it points against the outside of
-//!   the rim. A rim may be near an edge at two places, see [`rim`](super::rim).
+//!   the rim. A rim may be near an edge at two places, see `rim`.
 
 use super::faceted::Faceted;
 use super::part_pairs::Counts;

@@ -3,7 +3,7 @@
 //!
 //! `M (v+ - v) = h f + J^T p`, `q+ = q + h (theta v+ + (1 - theta) v)`. [Moreau 1988; Jean 1999; Fancello 2012, 3.1]
 //!
-//! A rigid body turns freely by [`FreeRotation`]; contact impulses change its angular velocity through the inertia
+//! A rigid body turns freely by `FreeRotation`; contact impulses change its angular velocity through the inertia
 //! at the start of the interval, and weigh `theta` in the mean angular velocity by which it turns. Where the touching
 //! point stays with a body that turns, impulses act on it midway and velocities are those at the end, which makes
 //! pivoting of order 2. [`midpoint`] has intervals of its own, and [`end_point`] a free motion of its own.

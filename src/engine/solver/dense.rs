@@ -211,6 +211,7 @@ impl Matrix {
     pub fn eliminate(&mut self) -> bool {
         let (n, stride) = (self.size, self.stride);
         self.exchanges.clear();
+        self.exchanges.reserve(n);
         self.columns.clear();
         self.columns.extend(0..n);
         let largest = self.entries.iter().fold(0.0_f64, |largest, entry| largest.max(entry.abs()));

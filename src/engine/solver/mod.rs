@@ -306,7 +306,7 @@ pub trait Solvable: Scalar {
         scratch: &mut SolverScratch,
     ) -> Report;
 
-    /// Replaces the changes `b` by those of a solution of `A x = b`, as [`Matrix::solve_singular`] finds it.
+    /// Replaces the changes `b` by those of a solution of `A x = b`, as `Matrix::solve_singular` finds it.
     fn solve_changes(matrix: &mut Matrix, b: &mut [Self]);
 }
 
