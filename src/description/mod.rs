@@ -1,4 +1,4 @@
-//! `modelDescription.xml`: written from the variable table ([`write`] for FMI 2.0, [`write3`] for 3.0), read from any FMU
+//! `modelDescription.xml`: written from the variable table (`write` for FMI 2.0, `write3` for 3.0), read from any FMU
 //! ([`read`]); and the terminals of bodies ([`terminals`]).
 
 pub mod read;

@@ -52,9 +52,7 @@ fn document(xml: &mut Xml, model: &Model, variables: &[Variable], token: &str) -
                 ])
                 .write_empty()?;
             unit_definitions(xml, variables.iter())?;
-            if variables.iter().any(|variable| variable.slot.is_contact_state()) {
-                type_definitions(xml)?;
-            }
+            type_definitions(xml, variables)?;
             log_categories(xml)?;
             default_experiment(xml, model)?;
             let arrays = arrays(variables);
@@ -76,19 +74,47 @@ const CAPABILITIES: [(&str, &str); 6] = [
     ("providesAdjointDerivatives", "true"),
 ];
 
-fn type_definitions(xml: &mut Xml) -> io::Result<()> {
-    let (name, items) = CONTACT_STATE;
+/// Types of the quantities and of contact states. Quantities are told by types rather than by variables, because the
+/// `fmi` crate refuses the attribute at a variable.
+fn type_definitions(xml: &mut Xml, variables: &[Variable]) -> io::Result<()> {
+    let mut quantities: Vec<(&str, &str)> = variables.iter().filter_map(quantity_and_unit).collect();
+    quantities.sort_unstable();
+    quantities.dedup();
+    let has_states = variables.iter().any(|variable| variable.slot.is_contact_state());
+    if quantities.is_empty() && !has_states {
+        return Ok(());
+    }
     xml.create_element("TypeDefinitions").write_inner_content(|xml| {
-        xml.create_element("EnumerationType").with_attribute(("name", name)).write_inner_content(|xml| {
-            for (value, (name, description)) in items.into_iter().enumerate() {
-                xml.create_element("Item")
-                    .with_attribute(("name", name))
-                    .with_attribute(("value", value.to_string().as_str()))
-                    .with_attribute(("description", description))
-                    .write_empty()?;
-            }
-            Ok(())
-        })?;
+        for (quantity, unit) in quantities {
+            xml.create_element("Float64Type")
+                .with_attributes([("name", quantity), ("quantity", quantity), ("unit", unit)])
+                .write_empty()?;
+        }
+        if has_states {
+            contact_state(xml)?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn quantity_and_unit(variable: &Variable) -> Option<(&'static str, &'static str)> {
+    match variable.kind {
+        Kind::Real(unit) => unit.quantity().map(|quantity| (quantity, unit.name())),
+        _ => None,
+    }
+}
+
+fn contact_state(xml: &mut Xml) -> io::Result<()> {
+    let (name, items) = CONTACT_STATE;
+    xml.create_element("EnumerationType").with_attribute(("name", name)).write_inner_content(|xml| {
+        for (value, (name, description)) in items.into_iter().enumerate() {
+            xml.create_element("Item")
+                .with_attribute(("name", name))
+                .with_attribute(("value", value.to_string().as_str()))
+                .with_attribute(("description", description))
+                .write_empty()?;
+        }
         Ok(())
     })?;
     Ok(())
@@ -124,7 +150,7 @@ fn variable(xml: &mut Xml, variables: &[Variable], array: &Array) -> io::Result<
     match head.kind {
         Kind::Real(unit) => {
             if let Some(quantity) = unit.quantity() {
-                element = element.with_attribute(("quantity", quantity));
+                element = element.with_attribute(("declaredType", quantity));
             }
             element = element.with_attribute(("unit", unit.name()));
         }

@@ -37,11 +37,14 @@ struct Note {
     slopes: [f64; 2],
 }
 
+/// The transpose of a linear map, in place.
+type Transposed = Box<dyn Fn(&mut [f64])>;
+
 /// Changes of several numbers, from `first` on, that are a linear function of changes of others.
 struct Linear {
     first: u32,
     from: Vec<u32>,
-    transposed: Box<dyn Fn(&mut [f64])>,
+    transposed: Transposed,
 }
 
 #[derive(Default)]

@@ -417,7 +417,9 @@ def test_ctrl_c_ends_simulations_and_nothing_stays(environment, model, tmp_path,
     surroundings = dict(os.environ, TMPDIR=str(folder))
     program = LONG_RUN.format(model=model.text, program=program)
     process = subprocess.Popen(
-        [environment / "bin/python", "-c", program], env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [environment / "bin/python", "-c", program], env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        # A command in the background of a script ignores it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout.readline() == "begins\n"
     until = time.monotonic() + 30.0

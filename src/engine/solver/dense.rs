@@ -204,6 +204,7 @@ impl Matrix {
     pub fn solve_singular(&mut self, b: &mut [f64]) -> bool {
         let is_regular = self.eliminate();
         self.substitute_eliminated(b);
+        self.unscramble(b);
         is_regular
     }
 
@@ -211,6 +212,7 @@ impl Matrix {
     pub fn eliminate(&mut self) -> bool {
         let (n, stride) = (self.size, self.stride);
         self.exchanges.clear();
+        self.exchanges.reserve(n);
         self.columns.clear();
         self.columns.extend(0..n);
         let largest = self.entries.iter().fold(0.0_f64, |largest, entry| largest.max(entry.abs()));
@@ -240,7 +242,7 @@ impl Matrix {
         rank == n
     }
 
-    /// Overwrites `b` with a solution of `A x = b`, once the matrix is eliminated.
+    /// Overwrites `b` with a solution of `A x = b` in the order of columns, once the matrix is eliminated.
     fn substitute_eliminated(&self, b: &mut [f64]) {
         let (rank, stride) = (self.rank, self.stride);
         let b = &mut b[..self.size];
@@ -256,10 +258,17 @@ impl Matrix {
             let known: f64 = (row + 1..rank).map(|k| self.entries[row * stride + k] * b[k]).sum();
             b[row] = (b[row] - known) / self.entries[row * stride + row];
         }
-        let solved = b[..rank].to_vec();
-        b.fill(0.0);
-        for (&unknown, solved) in self.columns.iter().zip(solved) {
-            b[unknown] = solved;
+        b[rank..].fill(0.0);
+    }
+
+    /// Puts the unknowns back into their own order, cycle by cycle, which uses the order of columns up.
+    fn unscramble(&mut self, x: &mut [f64]) {
+        for position in 0..self.size {
+            while self.columns[position] != position {
+                let home = self.columns[position];
+                x.swap(position, home);
+                self.columns.swap(position, home);
+            }
         }
     }
 
