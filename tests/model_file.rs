@@ -1166,7 +1166,8 @@ fn friction_laws() {
     }
 }
 
-const FREE: Kinetic = Kinetic { latency: Latency::Auto, shaping: true, adapt: true, guard: true };
+const FREE: Kinetic =
+    Kinetic { latency: Latency::Auto, shaping: true, adapt: true, guard: true, mechanism: false };
 
 /// The coupling of a ball with other keys in place of its `coupling`.
 fn coupling(keys: &str) -> Coupling {
@@ -1184,8 +1185,16 @@ fn nodes_are_kinetic_unless_told_otherwise() {
     }
     assert_eq!(
         coupling("latency = 1\nshaping = false\nadapt = false\nguard = false"),
-        Coupling::Kinetic(Kinetic { latency: Latency::Known(1), shaping: false, adapt: false, guard: false })
+        Coupling::Kinetic(Kinetic {
+            latency: Latency::Known(1),
+            shaping: false,
+            adapt: false,
+            guard: false,
+            mechanism: false
+        })
     );
+    assert_eq!(coupling("mechanism = false"), Coupling::Kinetic(FREE));
+    assert_eq!(coupling("mechanism = true"), Coupling::Kinetic(Kinetic { mechanism: true, ..FREE }));
     assert_eq!(coupling("iterative = true"), Coupling::Iterative);
     assert_eq!(coupling("coupling = \"owned\""), Coupling::Owned);
 }
@@ -1300,6 +1309,13 @@ fn keys_of_another_coupling() {
         ("iterative = true\nshaping = true", "shaping", "iterative = true", "iterative = false"),
         ("iterative = true\nadapt = true", "adapt", "iterative = true", "iterative = false"),
         ("iterative = true\nguard = true", "guard", "iterative = true", "iterative = false"),
+        ("iterative = true\nmechanism = true", "mechanism", "iterative = true", "iterative = false"),
+        (
+            "coupling = \"owned\"\nmechanism = true",
+            "mechanism",
+            "coupling = \"owned\"",
+            "coupling = \"kinetic\"",
+        ),
         (
             &format!("coupling = \"compliant\"\n{link}\nshaping = true"),
             "shaping",
@@ -1318,6 +1334,39 @@ fn keys_of_another_coupling() {
         assert!(text.ends_with(&format!("\nhint: leave it out, or write {without}")), "{text}");
         assert_eq!(text.matches("error: ").count(), 1, "{text}");
     }
+}
+
+#[test]
+fn what_goes_with_points_of_mechanisms() {
+    let point = MINIMAL.replace("coupling = \"owned\"", "mechanism = true");
+    model(&point);
+    let with = |keys: &str| error(&point.replace("mechanism = true", &format!("mechanism = true\n{keys}")));
+    assert_eq!(
+        with("inertia = [1, 1, 1]"),
+        expected(
+            "a node with mechanism = true is a point",
+            7,
+            "inertia = [1, 1, 1]",
+            "[1, 1, 1]",
+            "leave `inertia` out, or `mechanism` where the node is a whole rigid body"
+        )
+    );
+    for key in ["shaping", "adapt"] {
+        let text = with(&format!("{key} = false"));
+        let fault = format!("error: {key} = false has no meaning with mechanism = true\n");
+        assert!(text.starts_with(&fault), "{text}");
+    }
+    let spring = "[[spring]]\nname = \"spring\"\nbetween = [\"ball\", \"ground\"]\nstiffness = 1\nlength = 1";
+    let text = error(&format!("{point}\n{spring}\n"));
+    let fault = "error: nodes with mechanism = true, and what they touch, cannot have springs and joints\n";
+    assert!(text.starts_with(fault), "{text}");
+    let many = point.replace(
+        "mechanism = true",
+        "mechanism = true\ncopies = { count = [17, 1, 1], spacing = [1, 0, 0] }",
+    );
+    let many = many.replace("\"ball\", \"floor\"", "\"ball_1\", \"floor\"");
+    let text = error(&many);
+    assert!(text.starts_with("error: at most 16 nodes can have mechanism = true\n"), "{text}");
 }
 
 #[test]
@@ -1376,7 +1425,13 @@ fn surfaces_that_a_master_moves() {
                 orientation: [0.6, 0.0, 0.0, 0.8],
                 angular_velocity: [4.0, 5.0, 6.0],
             },
-            coupling: Kinetic { latency: Latency::Known(1), shaping: false, adapt: false, guard: false },
+            coupling: Kinetic {
+                latency: Latency::Known(1),
+                shaping: false,
+                adapt: false,
+                guard: false,
+                mechanism: false
+            },
         })
     );
     assert_eq!(model(&floor("motion = \"fixed\"")).surfaces[0].motion, Motion::Fixed);

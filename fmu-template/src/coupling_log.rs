@@ -354,8 +354,13 @@ mod tests {
     use crate::instance::tests::{coupled, log_lines};
     use contact_fmu::model::{Coupling, Kinetic, Latency, Link};
 
-    const KINETIC: Coupling =
-        Coupling::Kinetic(Kinetic { latency: Latency::Auto, shaping: true, adapt: true, guard: true });
+    const KINETIC: Coupling = Coupling::Kinetic(Kinetic {
+        latency: Latency::Auto,
+        shaping: true,
+        adapt: true,
+        guard: true,
+        mechanism: false,
+    });
 
     /// Makes a step that only changes what `change` does, and returns the lines that it logs.
     fn step(instance: &mut Instance, change: impl FnOnce(&mut State<f64>)) -> Vec<String> {

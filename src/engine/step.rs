@@ -122,12 +122,11 @@ fn advance_coupled<S: Solvable>(
     let (substeps, _) = cut(duration, state.parameters.step)?;
     exchange::begin(system, state, &mut workspace.couplings, &mut workspace.together, duration);
     begin(state, duration, substeps);
-    let joined = !workspace.together.is_empty();
-    for island in system.stepped(joined) {
+    for island in &system.islands {
         let window = exchange::span(system, state, island, &mut workspace.couplings, duration, substeps);
         advance_island(system, island, state, workspace, window);
     }
-    for island in system.stepped(joined) {
+    for island in &system.islands {
         if exchange::onward(system, state, island, &mut workspace.couplings, duration) {
             let mut trial = workspace.trial.take().unwrap_or_else(|| Box::new(state.clone()));
             State::clone_from(&mut trial, state);

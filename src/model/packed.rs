@@ -10,7 +10,7 @@ use thiserror::Error;
 pub const FILE_NAME: &str = "model.bin";
 
 const MAGIC: &[u8; 8] = b"CFMUMODL";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 const GUID_LENGTH: usize = 38;
 const HEADER_LENGTH: usize = MAGIC.len() + 4 + GUID_LENGTH + 4;
 

@@ -81,6 +81,7 @@ pub(super) fn validate(file: &ModelFile, folder: &Path) -> Result<Model, Vec<Pro
     validator.solver_fits(file, &model);
     validator.outputs_exist(file, &model);
     validator.joints_can_start(file, &model);
+    validator.mechanisms_fit(&model);
     validator.intervals_are_long_enough(&model);
     if !model.engine.allow_initial_penetration {
         validator.starts_outside(file, &model);
@@ -96,6 +97,8 @@ struct Validator<'a> {
     other_names: HashMap<String, &'static str>,
     /// Where the compliance of a contact is written.
     compliances: HashMap<String, Range<usize>>,
+    /// Nodes that are points of mechanisms, and where they say so.
+    mechanism_nodes: Vec<(String, Range<usize>)>,
     node_count: usize,
     surface_count: usize,
     /// Where files are looked for.

@@ -445,12 +445,6 @@ pub fn islands(system: &System) -> Vec<usize> {
             islands[node] = index;
         }
     }
-    // Points of the master may turn out to be those of one mechanism.
-    if let Some(mechanism) = &system.mechanism {
-        for &node in &mechanism.island.nodes {
-            islands[node] = mechanism.islands[0];
-        }
-    }
     islands
 }
 

@@ -186,7 +186,13 @@ impl Scene {
     pub fn table(&mut self, mass: f64, inertia: [f64; 3], position: [f64; 3], height: f64) -> (usize, usize) {
         let body = self.add(NodeShape::Surface, mass, Some(Vector3::from(inertia)), position);
         self.nodes[body].coupling = Some(self.couplings.len());
-        let plain = Kinetic { latency: Latency::Known(0), shaping: false, adapt: false, guard: false };
+        let plain = Kinetic {
+            latency: Latency::Known(0),
+            shaping: false,
+            adapt: false,
+            guard: false,
+            mechanism: false,
+        };
         self.couplings.push(Coupling { node: body, mode: CouplingMode::Kinetic(plain) });
         let given = Motion {
             position: Vector3::from(position),

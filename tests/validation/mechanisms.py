@@ -28,6 +28,7 @@ shape.plane.normal = {vector(normal)}
 [[node]]
 name = "n{k}"
 mass = {mass}
+mechanism = true
 position = {vector(position)}
 [[contact]]
 between = ["n{k}", "floor"]

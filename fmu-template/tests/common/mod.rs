@@ -96,7 +96,8 @@ pub fn wheel() -> Model {
     model
 }
 
-pub const KINETIC: Kinetic = Kinetic { latency: Latency::Auto, shaping: true, adapt: true, guard: true };
+pub const KINETIC: Kinetic =
+    Kinetic { latency: Latency::Auto, shaping: true, adapt: true, guard: true, mechanism: false };
 
 /// The bouncing ball, moved by the master.
 pub fn coupled_ball() -> Model {

@@ -110,11 +110,14 @@ pub fn is_impact<S: Scalar>(response: &Vector3<S>, expected: &Vector3<S>) -> boo
 }
 
 /// Looks at the last window. Returns the latency once it is clear.
-pub fn detect<S: Scalar>(memory: &mut Memory<S>, window: &Window<S>) -> Option<u8> {
+///
+/// What a point of a `mechanism` does across the force tells nothing.
+pub fn detect<S: Scalar>(memory: &mut Memory<S>, window: &Window<S>, mechanism: bool) -> Option<u8> {
     let rounding = 1e-14 * (1.0 + length(&window.after.velocity).value()) / window.length;
     let acceleration = window.besides(&Wrench::zero()).linear.map(|x| x.value());
     let force = memory.sent[0].force.map(|x| x.value()) / window.mobility.mass.value();
-    let by_differences = memory.latency.differences.see(acceleration, force, memory.made, rounding);
+    let differences = &mut memory.latency.differences;
+    let by_differences = differences.see(acceleration, force, memory.made, rounding, mechanism);
     if let Some(windows) = foretold_better(memory, window, rounding).or(by_differences) {
         return Some(windows);
     }
@@ -164,6 +167,7 @@ impl Differences {
         force: Vector3<f64>,
         made: u32,
         rounding: f64,
+        mechanism: bool,
     ) -> Option<u8> {
         self.accelerations.rotate_right(1);
         self.forces.rotate_right(1);
@@ -172,10 +176,9 @@ impl Differences {
             return None;
         }
         let sent = [0, 1].map(|windows| difference(&self.forces[windows..]));
-        // What the points of a mechanism do across the force tells nothing.
         let along = sent[usize::from(sent[1].norm_squared() > sent[0].norm_squared())];
         let mut answer = difference(&self.accelerations);
-        if along != Vector3::zeros() {
+        if mechanism && along != Vector3::zeros() {
             answer = along * (answer.dot(&along) / along.norm_squared());
         }
         self.answer = FADING * self.answer + answer.norm_squared();

@@ -47,6 +47,9 @@ pub struct Kinetic {
     pub adapt: bool,
     /// Take back energy that the coupling has added.
     pub guard: bool,
+    /// The body is a point of a mechanism of the master, as others with this may be: learn how all of them respond to
+    /// forces on each.
+    pub mechanism: bool,
 }
 
 /// When a master applies the force of a step.
@@ -69,6 +72,13 @@ pub struct Link {
     pub damping: f64,
     /// Mass at the master's end.
     pub master_mass: f64,
+}
+
+impl CouplingMode {
+    /// Whether the body is a point of a mechanism of the master.
+    pub fn is_of_mechanism(&self) -> bool {
+        matches!(self, CouplingMode::Kinetic(Kinetic { mechanism: true, .. }))
+    }
 }
 
 impl Latency {

@@ -93,7 +93,7 @@ pub struct Operator {
     way: f64,
     /// Largest inverse mass that the model says.
     declared: f64,
-    /// Whether bodies are seen to respond as a mechanism.
+    /// Whether it is known well enough to take the place of masses.
     pub joined: bool,
     /// Impulses that are still to be delivered to the bodies, and their time integrals.
     pub owed: Vec<[f64; 3]>,
@@ -382,15 +382,6 @@ impl Operator {
     fn told_error(&self) -> f64 {
         let answer = self.size * (self.scale() / self.declared) * (self.times[0] - self.times[1]);
         self.noise.sqrt() / (SEEN * answer).max(f64::MIN_POSITIVE)
-    }
-
-    /// Velocity of a body for a unit impulse on another one along a direction.
-    pub fn response(&self, body: usize, other: usize, direction: &[f64; 3]) -> [f64; 3] {
-        let row = |axis: usize| -> f64 {
-            let first = (3 * body + axis) * self.rows + 3 * other;
-            dot(&self.told[first..first + 3], direction)
-        };
-        [row(0), row(1), row(2)]
     }
 
     /// A row at a place as its probes tell it, `time` being that of now or soon: by the parabola through the last three or

@@ -5,12 +5,12 @@
 //! `W R`: forces follow from them without W being inverted, so that they act only along what contact has pushed, and what W
 //! cannot move, such as feet that press against one another, is not driven.
 
-use crate::engine::contact::{InverseMass, Touch, gap, local_frame};
+use crate::engine::contact::{InverseMass, gap};
 use crate::engine::coupling::kinetic::{Start, plan};
 use crate::engine::coupling::latency;
 use crate::engine::coupling::memory::Memory;
 use crate::engine::coupling::operator::KEPT;
-use crate::engine::coupling::{CouplingMode, CouplingState, Kinetic, Motion};
+use crate::engine::coupling::{CouplingState, Motion};
 use crate::engine::math::twist::{Mobility, Twist, Wrench};
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::state::State;
@@ -18,8 +18,6 @@ use crate::engine::system::System;
 use crate::engine::system::mechanism::Mechanism;
 use nalgebra::Vector3;
 
-/// Responses that differ from those of a free mass by less than this part of it are those of one.
-const FREE: f64 = 0.01;
 /// Windows beyond those of a round of probes within which bodies that come near are probed.
 const SOON: f64 = 30.0;
 
@@ -29,10 +27,9 @@ fn learns<'a, S: Scalar>(system: &'a System, state: &State<S>) -> Option<(&'a Me
     let mechanism = system.mechanism.as_ref()?;
     let mut late = None;
     for &member in &mechanism.members {
-        let CouplingMode::Kinetic(Kinetic { adapt: true, shaping: true, .. }) = system.couplings[member].mode
-        else {
+        if !system.couplings[member].mode.is_of_mechanism() {
             return None;
-        };
+        }
         let memory = &state.couplings[member].memory;
         let windows = memory.latency.windows;
         let mass = state.parameters.mass[system.couplings[member].node].value();
@@ -45,17 +42,7 @@ fn learns<'a, S: Scalar>(system: &'a System, state: &State<S>) -> Option<(&'a Me
     Some((mechanism, usize::from(late?)))
 }
 
-/// The latency that is known of one of the points; the master has one exchange order for all of them.
-pub fn shared_latency<S: Scalar>(system: &System, state: &State<S>) -> Option<u8> {
-    let members = &system.mechanism.as_ref()?.members;
-    let known = |&member: &usize| {
-        let latency = &state.couplings[member].memory.latency;
-        latency.known.then_some(latency.windows)
-    };
-    members.iter().find_map(known)
-}
-
-/// Learns from the window that the master has just made, and finds out whether its points are those of a mechanism.
+/// Learns from the window that the master has just made. Points are together once a round of probes has told the operator.
 pub fn learn<S: Scalar>(system: &System, state: &mut State<S>, together: &mut InverseMass<S>) {
     let Some((mechanism, late)) = learns(system, state) else {
         if !state.operator.joined {
@@ -77,7 +64,7 @@ pub fn learn<S: Scalar>(system: &System, state: &mut State<S>, together: &mut In
             |body| 1.0 / parameters.mass[system.couplings[members[body]].node].value(),
         );
     }
-    if !state.operator.joined && state.operator.is_known() && is_mechanism(system, state, mechanism) {
+    if !state.operator.joined && state.operator.is_known() {
         state.operator.joined = true;
         for (place, &member) in members.iter().enumerate() {
             let memory = &state.couplings[member].memory;
@@ -96,36 +83,6 @@ pub fn learn<S: Scalar>(system: &System, state: &mut State<S>, together: &mut In
     } else {
         together.clear();
     }
-}
-
-/// Whether contact makes points respond otherwise than free masses.
-fn is_mechanism<S: Scalar>(system: &System, state: &State<S>, mechanism: &Mechanism) -> bool {
-    let body_of = |node: usize| {
-        let is_it = |&member: &usize| system.couplings[member].node == node;
-        mechanism.members.iter().position(is_it).expect("a contact of a member")
-    };
-    mechanism.contacts.iter().any(|&contact| {
-        let mut touch = Touch::blank();
-        touch.look(system, state, contact, 0);
-        let body = body_of(touch.node);
-        let frame = local_frame(&touch.normal.map(S::value));
-        let pushes = if state.parameters.mu[contact].value() > 0.0 { 3 } else { 1 };
-        let along = |direction: &[f64; 3], response: &[f64; 3]| -> f64 {
-            direction.iter().zip(response).map(|(one, other)| one * other).sum()
-        };
-        let normal = [frame[(0, 0)], frame[(0, 1)], frame[(0, 2)]];
-        let free = along(&normal, &state.operator.response(body, body, &normal));
-        (0..pushes).any(|row| {
-            let direction = [frame[(row, 0)], frame[(row, 1)], frame[(row, 2)]];
-            (0..mechanism.members.len()).any(|other| {
-                let response = state.operator.response(other, body, &direction);
-                (0..3).any(|axis| {
-                    let expected = if other == body { free * direction[axis] } else { 0.0 };
-                    (response[axis] - expected).abs() > FREE * free
-                })
-            })
-        })
-    })
 }
 
 /// Adds probes to the forces of the window at hand.

@@ -114,12 +114,11 @@ pub fn begin<S: Scalar>(
     if let Some(mechanism) = system.mechanism.as_ref().filter(|_| !together.is_empty()) {
         mechanism::replan(state, &mechanism.members, duration);
     }
-    let shared = mechanism::shared_latency(system, state);
-    for island in system.stepped(!together.is_empty()).filter(|island| !island.couplings.is_empty()) {
+    for island in system.islands.iter().filter(|island| !island.couplings.is_empty()) {
         let latency = find_latency(system, state, island);
         for &index in &island.couplings {
             let coupling = &system.couplings[index];
-            let found = if state.couplings[index].memory.latency.known { None } else { latency.or(shared) };
+            let found = if state.couplings[index].memory.latency.known { None } else { latency };
             match &coupling.mode {
                 CouplingMode::Kinetic(_) if together.place(coupling.node).is_some() => {
                     begin_member(system, state, scratch, together, index, duration, island.has_own);
@@ -168,7 +167,8 @@ fn find_latency<S: Scalar>(system: &System, state: &mut State<S>, island: &Islan
         } else if mobility.mass.value().is_finite()
             && let Some(window) = memory.window(&coupling.given, mobility)
         {
-            found = found.or(latency::detect(memory, &window));
+            let mechanism = system.couplings[index].mode.is_of_mechanism();
+            found = found.or(latency::detect(memory, &window, mechanism));
         }
     }
     found
@@ -305,7 +305,7 @@ pub fn end<S: Scalar>(
     together: &InverseMass<S>,
     duration: f64,
 ) {
-    for island in system.stepped(!together.is_empty()).filter(|island| !island.couplings.is_empty()) {
+    for island in system.islands.iter().filter(|island| !island.couplings.is_empty()) {
         for &index in &island.couplings {
             let node = system.couplings[index].node;
             let impulse = impulse(system, state, node);

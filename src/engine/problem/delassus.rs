@@ -158,7 +158,6 @@ pub fn assemble<S: Scalar>(
         }
         let mut moving = S::zero();
         let mut turning = Matrix3::zeros();
-        let mut together = Matrix3::zeros();
         for (node, rotation, seen) in sides(one, row) {
             for (same, _, pushes) in sides(other, column) {
                 let sign = S::from(seen.sign * pushes.sign);
@@ -166,7 +165,7 @@ pub fn assemble<S: Scalar>(
                     (bodies.together.place(node), bodies.together.place(same))
                 {
                     let block = bodies.together.block(place, pushed);
-                    together += row.linear * block * column.linear.transpose() * sign;
+                    turning += row.linear * block * column.linear.transpose() * sign;
                     continue;
                 }
                 if node != same {
@@ -178,7 +177,7 @@ pub fn assemble<S: Scalar>(
                 }
             }
         }
-        (linear * moving + turning + together) * (scales[i] * scales[j])
+        (linear * moving + turning) * (scales[i] * scales[j])
     };
     problem.reset(active.len());
     neighbours.list(touches, active, bodies);

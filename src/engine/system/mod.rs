@@ -49,7 +49,7 @@ pub struct System {
     pub pair_points: usize,
     /// What groups are made of; none where there are none.
     pub pile: Option<Pile>,
-    /// Points of the master that may belong to one mechanism; none where there are none.
+    /// Points of the master that are those of its mechanisms; none where there are none.
     pub mechanism: Option<Mechanism>,
 }
 
@@ -352,7 +352,7 @@ impl System {
         ties: Ties,
     ) -> System {
         let pile = Pile::of(&nodes, &mut surfaces, &contacts, &ties);
-        let mut islands = islands(nodes.len(), &surfaces, &contacts, &ties, pile.as_ref());
+        let mut islands = islands(nodes.len(), &surfaces, &contacts, &couplings, &ties, pile.as_ref());
         let linkages = Linkage::of_islands(&mut islands, &nodes, &surfaces, &contacts, &ties);
         let mut resting = 0..;
         for island in &mut islands {
@@ -387,15 +387,6 @@ impl System {
         };
         system.mechanism = Mechanism::of(&system);
         system
-    }
-
-    /// The islands that are stepped on their own, where points of the master are `joined` to a mechanism or not.
-    pub fn stepped(&self, joined: bool) -> impl Iterator<Item = &Island> {
-        let mechanism = self.mechanism.as_ref().filter(|_| joined);
-        let is_alone =
-            move |index: &usize| mechanism.is_none_or(|mechanism| !mechanism.islands.contains(index));
-        let alone = (0..self.islands.len()).filter(is_alone).map(|index| &self.islands[index]);
-        alone.chain(mechanism.map(|mechanism| &mechanism.island))
     }
 
     /// Number of points of a contact that may touch at the same time.
@@ -516,6 +507,7 @@ fn islands(
     nodes: usize,
     surfaces: &[Surface],
     contacts: &[Contact],
+    couplings: &[Coupling],
     ties: &Ties,
     pile: Option<&Pile>,
 ) -> Vec<Island> {
@@ -523,7 +515,9 @@ fn islands(
     let pairs = || contacts.iter().filter(|contact| contact.group().is_none()).map(Contact::sides);
     let on_bodies = pairs().filter_map(|sides| surfaces[sides.surface].body.map(|body| (sides.node, body)));
     let piled = pile.into_iter().flat_map(|pile| pile.bodies(surfaces).map(|body| (pile.first(), body)));
-    for (node, other) in on_bodies.chain(ties.pairs()).chain(piled) {
+    let of_mechanism = || couplings.iter().filter(|coupling| coupling.mode.is_of_mechanism());
+    let joined = of_mechanism().zip(of_mechanism().skip(1)).map(|(one, next)| (one.node, next.node));
+    for (node, other) in on_bodies.chain(ties.pairs()).chain(piled).chain(joined) {
         together.join(node, other);
     }
     let mut islands: Vec<Island> = Vec::new();

@@ -1,12 +1,12 @@
 //! Rules of bodies that a master moves: which keys go together, and with which scheme.
 
 use super::Validator;
-use crate::engine::SchemeName;
+use crate::engine::{Island, Mechanism, SchemeName};
 use crate::model::diagnostics::Problem;
 use crate::model::file::{
     CouplingName, LatencyEntry, MotionName, NodeEntry, SurfaceEntry, SurfaceShapeEntry,
 };
-use crate::model::{Coupling, Frame, Kinetic, Latency, Link, Motion, Rotation};
+use crate::model::{Coupling, Frame, Kinetic, Latency, Link, Model, Motion, Rotation};
 use std::ops::Range;
 use toml::Spanned;
 
@@ -33,19 +33,24 @@ impl Validator<'_> {
             key("guard", &entry.guard),
         ];
         let iterative = key("iterative", &entry.iterative);
+        let mechanism = key("mechanism", &entry.mechanism);
         let compliance = key("compliance", &entry.compliance);
         let coupling = match name {
             CouplingName::Owned => {
                 let with = "coupling = \"owned\"";
                 self.meaningless([latency_key], with, "coupling = \"kinetic\" or \"compliant\"");
-                self.meaningless([shaping, adapt, guard, iterative], with, "coupling = \"kinetic\"");
+                self.meaningless(
+                    [shaping, adapt, guard, iterative, mechanism],
+                    with,
+                    "coupling = \"kinetic\"",
+                );
                 self.meaningless([compliance], with, "coupling = \"compliant\"");
                 Coupling::Owned
             }
             CouplingName::Kinetic => {
                 self.meaningless([compliance], "coupling = \"kinetic\"", "coupling = \"compliant\"");
                 if given(&entry.iterative).unwrap_or(false) {
-                    let keys = [latency_key, shaping, adapt, guard];
+                    let keys = [latency_key, shaping, adapt, guard, mechanism];
                     self.meaningless(keys, "iterative = true", "iterative = false");
                     Coupling::Iterative
                 } else {
@@ -54,11 +59,12 @@ impl Validator<'_> {
                         shaping: given(&entry.shaping).unwrap_or(true),
                         adapt: given(&entry.adapt).unwrap_or(true),
                         guard: given(&entry.guard).unwrap_or(true),
+                        mechanism: self.mechanism(entry),
                     })
                 }
             }
             CouplingName::Compliant => {
-                let keys = [shaping, adapt, guard, iterative];
+                let keys = [shaping, adapt, guard, iterative, mechanism];
                 self.meaningless(keys, "coupling = \"compliant\"", "coupling = \"kinetic\"");
                 self.compliant(entry, latency())
             }
@@ -80,6 +86,50 @@ impl Validator<'_> {
             );
         }
         coupling
+    }
+
+    /// Whether a node is a point of a mechanism.
+    fn mechanism(&mut self, entry: &NodeEntry) -> bool {
+        let Some(written) = entry.mechanism.as_ref().filter(|given| *given.get_ref()) else { return false };
+        if let Some(inertia) = &entry.inertia {
+            self.problems.push(
+                Problem::at(inertia.span(), "a node with mechanism = true is a point")
+                    .hint("leave `inertia` out, or `mechanism` where the node is a whole rigid body"),
+            );
+        }
+        for (key, given) in [("shaping", &entry.shaping), ("adapt", &entry.adapt)] {
+            if let Some(off) = given.as_ref().filter(|given| !*given.get_ref()) {
+                let message = format!("{key} = false has no meaning with mechanism = true");
+                self.problems.push(Problem::at(off.span(), message).hint("leave one of both out"));
+            }
+        }
+        self.mechanism_nodes.push((entry.name.get_ref().clone(), written.span()));
+        true
+    }
+
+    /// Nodes of mechanisms go with what else there is.
+    pub(super) fn mechanisms_fit(&mut self, model: &Model) {
+        let Some((_, span)) = self.mechanism_nodes.get(Mechanism::MOST) else {
+            return self.mechanisms_are_alone(model);
+        };
+        let message = format!("at most {} nodes can have mechanism = true", Mechanism::MOST);
+        self.problems.push(Problem::at(span.clone(), message).hint(
+            "leave out those that never touch, or give whole rigid bodies as nodes with `inertia` instead of their points",
+        ));
+    }
+
+    fn mechanisms_are_alone(&mut self, model: &Model) {
+        let Some((name, span)) = self.mechanism_nodes.first() else { return };
+        let (system, _) = model.assemble();
+        let node = model.nodes.iter().position(|node| node.name == *name);
+        let is_its = |island: &&Island| node.is_some_and(|node| island.nodes.contains(&node));
+        if let Some(obstacle) = system.islands.iter().find(is_its).and_then(Island::obstacle_of_mechanisms) {
+            let message = format!("nodes with mechanism = true, and what they touch, cannot have {obstacle}");
+            self.problems.push(
+                Problem::at(span.clone(), message)
+                    .hint("leave `mechanism` out, or move those parts into the master"),
+            );
+        }
     }
 
     fn compliant(&mut self, entry: &NodeEntry, latency: Latency) -> Coupling {
@@ -140,6 +190,7 @@ impl Validator<'_> {
                 shaping: given(&entry.shaping).unwrap_or(true),
                 adapt: given(&entry.adapt).unwrap_or(true),
                 guard: given(&entry.guard).unwrap_or(true),
+                mechanism: false,
             },
         })
     }
