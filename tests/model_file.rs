@@ -1356,9 +1356,9 @@ fn what_goes_with_points_of_mechanisms() {
         let fault = format!("error: {key} = false has no meaning with mechanism = true\n");
         assert!(text.starts_with(&fault), "{text}");
     }
-    let spring = "[[spring]]\nname = \"spring\"\nbetween = [\"ball\", \"ground\"]\nstiffness = 1\nlength = 1";
-    let text = error(&format!("{point}\n{spring}\n"));
-    let fault = "error: nodes with mechanism = true, and what they touch, cannot have springs and joints\n";
+    let text = error(&format!("{point}compliance.hertz.stiffness = 1e5\n"));
+    let fault =
+        "error: nodes with mechanism = true, and what they touch, cannot have contacts with `compliance`\n";
     assert!(text.starts_with(fault), "{text}");
     let many = point.replace(
         "mechanism = true",
