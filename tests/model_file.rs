@@ -517,7 +517,7 @@ fn unknown_key() {
             8,
             "colour = \"red\"",
             "colour",
-            "known keys: `name`, `coupling`, `mass`, `inertia`, `shape`, `position`, `velocity`, `orientation`, `angular_velocity`, `latency`, `shaping`, `adapt`, `guard`, `iterative`, `compliance`, `copies`"
+            "known keys: `name`, `coupling`, `mass`, `inertia`, `shape`, `position`, `velocity`, `orientation`, `angular_velocity`, `latency`, `shaping`, `adapt`, `guard`, `mechanism`, `iterative`, `compliance`, `copies`"
         )
     );
 }
@@ -531,7 +531,7 @@ fn misspelt_key_gets_the_nearest_one() {
             8,
             "velocty = [0, 0, 0]",
             "velocty",
-            "did you mean `velocity`? known keys: `name`, `coupling`, `mass`, `inertia`, `shape`, `position`, `velocity`, `orientation`, `angular_velocity`, `latency`, `shaping`, `adapt`, `guard`, `iterative`, `compliance`, `copies`"
+            "did you mean `velocity`? known keys: `name`, `coupling`, `mass`, `inertia`, `shape`, `position`, `velocity`, `orientation`, `angular_velocity`, `latency`, `shaping`, `adapt`, `guard`, `mechanism`, `iterative`, `compliance`, `copies`"
         )
     );
 }
