@@ -2,6 +2,7 @@
 //!
 //! A folder written here lists its files in [`LIST`], so that one with anything else in it is never replaced.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -52,7 +53,7 @@ impl FolderError {
 /// in it was written by this function.
 pub fn write<'a>(
     folder: &Path,
-    files: impl IntoIterator<Item = (&'a str, &'a [u8])>,
+    files: impl IntoIterator<Item = (&'a str, Cow<'a, [u8]>)>,
 ) -> Result<(), FolderError> {
     check(folder)?;
     let failed = |source| FolderError::Io { folder: folder.to_owned(), source };
@@ -74,7 +75,10 @@ pub fn write<'a>(
 }
 
 /// Writes the files to a new folder inside `aside`, which is private to its user.
-fn fill<'a>(aside: &TempDir, files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> io::Result<PathBuf> {
+fn fill<'a>(
+    aside: &TempDir,
+    files: impl IntoIterator<Item = (&'a str, Cow<'a, [u8]>)>,
+) -> io::Result<PathBuf> {
     let new = aside.path().join("new");
     let put = |path: &str, contents: &[u8]| {
         let file = new.join(path);
@@ -83,7 +87,7 @@ fn fill<'a>(aside: &TempDir, files: impl IntoIterator<Item = (&'a str, &'a [u8])
     };
     let mut list = BTreeSet::from([LIST.to_owned()]);
     for (path, contents) in files {
-        put(path, contents)?;
+        put(path, &contents)?;
         list.insert(path.to_owned());
     }
     put(LIST, list.iter().map(|path| format!("{path}\n")).collect::<String>().as_bytes())?;

@@ -1,6 +1,7 @@
 //! `contact-fmu modelica`.
 
 use crate::model::file;
+use crate::package::entries::Entry;
 use crate::{modelica, output_folder};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
@@ -38,8 +39,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
     };
     let package = package_name(&folder);
     let files = modelica::files(&source, &package, &arguments.platforms)?;
-    let files = files.iter().map(|file| (file.path.as_str(), file.contents.as_ref()));
-    output_folder::write(&folder, files)?;
+    output_folder::write(&folder, files.iter().map(Entry::named))?;
     writeln!(io::stdout().lock(), "{}", folder.display())?;
     Ok(())
 }

@@ -5,7 +5,8 @@ use super::write::{
     real, to_text, unit_definitions, variability,
 };
 use crate::model::Model;
-use crate::variables::{Array, Causality, Initial, Kind, Slot, Variable, arrays};
+use crate::variables::{Array, Causality, Initial, Kind, Slot, Unit, Variable, arrays};
+use std::collections::BTreeSet;
 use std::io;
 
 /// Name of the type of contact states, and its items in the order of their numbers.
@@ -74,21 +75,22 @@ const CAPABILITIES: [(&str, &str); 6] = [
     ("providesAdjointDerivatives", "true"),
 ];
 
-/// Types of the quantities and of contact states. Quantities are told by types rather than by variables, because the
-/// `fmi` crate refuses the attribute at a variable.
+/// Types of the quantities and of contact states. Types tell quantities and units, because the `fmi` crate refuses
+/// these attributes at a variable.
 fn type_definitions(xml: &mut Xml, variables: &[Variable]) -> io::Result<()> {
-    let mut quantities: Vec<(&str, &str)> = variables.iter().filter_map(quantity_and_unit).collect();
-    quantities.sort_unstable();
-    quantities.dedup();
+    let units = variables.iter().filter_map(|variable| match variable.kind {
+        Kind::Real(unit) => Some((type_of(unit), unit.name(), unit.quantity())),
+        _ => None,
+    });
+    let units: BTreeSet<_> = units.collect();
     let has_states = variables.iter().any(|variable| variable.slot.is_contact_state());
-    if quantities.is_empty() && !has_states {
-        return Ok(());
-    }
     xml.create_element("TypeDefinitions").write_inner_content(|xml| {
-        for (quantity, unit) in quantities {
-            xml.create_element("Float64Type")
-                .with_attributes([("name", quantity), ("quantity", quantity), ("unit", unit)])
-                .write_empty()?;
+        for (name, unit, quantity) in units {
+            let mut element = xml.create_element("Float64Type").with_attribute(("name", name));
+            if let Some(quantity) = quantity {
+                element = element.with_attribute(("quantity", quantity));
+            }
+            element.with_attribute(("unit", unit)).write_empty()?;
         }
         if has_states {
             contact_state(xml)?;
@@ -98,11 +100,9 @@ fn type_definitions(xml: &mut Xml, variables: &[Variable]) -> io::Result<()> {
     Ok(())
 }
 
-fn quantity_and_unit(variable: &Variable) -> Option<(&'static str, &'static str)> {
-    match variable.kind {
-        Kind::Real(unit) => unit.quantity().map(|quantity| (quantity, unit.name())),
-        _ => None,
-    }
+/// Name of the type of what has this unit.
+fn type_of(unit: Unit) -> &'static str {
+    unit.quantity().unwrap_or("Number")
 }
 
 fn contact_state(xml: &mut Xml) -> io::Result<()> {
@@ -148,12 +148,7 @@ fn variable(xml: &mut Xml, variables: &[Variable], array: &Array) -> io::Result<
         element = element.with_attribute(("initial", initial(given)));
     }
     match head.kind {
-        Kind::Real(unit) => {
-            if let Some(quantity) = unit.quantity() {
-                element = element.with_attribute(("declaredType", quantity));
-            }
-            element = element.with_attribute(("unit", unit.name()));
-        }
+        Kind::Real(unit) => element = element.with_attribute(("declaredType", type_of(unit))),
         _ if head.slot.is_contact_state() => {
             element = element.with_attribute(("declaredType", CONTACT_STATE.0));
         }

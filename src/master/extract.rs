@@ -5,6 +5,7 @@ use crate::description::ModelDescription;
 use crate::description::read;
 use crate::fmi_version::FmiVersion;
 use crate::model::{Model, packed};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::env::consts::DLL_SUFFIX;
 use std::fs::{self, File};
@@ -97,7 +98,7 @@ impl FmuFile {
 impl ExtractedFmu {
     /// Writes the files of an FMU, by their names in the archive, to a new temporary folder.
     pub fn of_files<'a>(
-        files: impl IntoIterator<Item = (&'a str, &'a [u8])>,
+        files: impl IntoIterator<Item = (&'a str, Cow<'a, [u8]>)>,
     ) -> Result<ExtractedFmu, FmuError> {
         let folder = temporary_folder()?;
         let (mut names, mut description) = (Vec::new(), None);
@@ -105,11 +106,11 @@ impl ExtractedFmu {
             let failed = |source| FmuError::Extract { name: name.to_owned(), source };
             let path = folder.path().join(name);
             fs::create_dir_all(path.parent().unwrap_or(folder.path())).map_err(failed)?;
-            fs::write(&path, contents).map_err(failed)?;
+            fs::write(&path, &contents).map_err(failed)?;
             if name == DESCRIPTION {
                 let path = PathBuf::from(name);
                 description =
-                    Some(read::read(contents).map_err(|source| FmuError::Description { path, source })?);
+                    Some(read::read(&contents).map_err(|source| FmuError::Description { path, source })?);
             }
             names.push(name.to_owned());
         }

@@ -14,11 +14,10 @@ use crate::description::write::GENERATION_TOOL;
 use crate::fmi_version::FmiVersion;
 use crate::model::file::{self, SourceModel};
 use crate::model::{Coupling, Latency, Model, Motion, packed};
-use crate::package::entries::{Entry, LICENSES, file as text_file};
+use crate::package::entries::{Contents, Entry, LICENSES, file as text_file};
 use crate::package::guid::guid;
 use crate::package::{PackageError, runtime};
 use class::Place;
-use std::borrow::Cow;
 use text::{escaped, fill, html};
 use thiserror::Error;
 
@@ -90,8 +89,7 @@ pub fn files(source: &SourceModel, package: &str, platforms: &[String]) -> Resul
     for runtime in runtimes {
         files.push(Entry {
             path: format!("Resources/Library/{}/{LIBRARY}.{}", runtime.platform, runtime.extension),
-            contents: Cow::Borrowed(runtime.library(FmiVersion::Two)),
-            library: true,
+            contents: Contents::Library(runtime.library(FmiVersion::Two)),
         });
     }
     for (name, text) in LICENSES {

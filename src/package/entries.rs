@@ -2,7 +2,7 @@
 
 use super::documentation;
 use super::guid::guid;
-use super::runtime::Runtime;
+use super::runtime::{Packed, Runtime};
 use crate::description::{terminals, write, write3};
 use crate::fmi_version::FmiVersion;
 use crate::model::file::SourceModel;
@@ -15,15 +15,25 @@ pub struct Entry {
     /// Path in the archive, with forward slashes.
     pub path: String,
     /// Contents.
-    pub contents: Cow<'static, [u8]>,
-    /// Whether it is a shared library.
-    pub library: bool,
+    pub contents: Contents,
+}
+
+/// Contents of a file.
+pub enum Contents {
+    /// As they are.
+    Plain(Cow<'static, [u8]>),
+    /// A shared library, packed when the builder was built.
+    Library(Packed),
 }
 
 impl Entry {
     /// Path and contents.
-    pub fn named(&self) -> (&str, &[u8]) {
-        (&self.path, &self.contents)
+    pub fn named(&self) -> (&str, Cow<'_, [u8]>) {
+        let contents = match &self.contents {
+            Contents::Plain(bytes) => Cow::Borrowed(bytes.as_ref()),
+            Contents::Library(packed) => Cow::Owned(packed.unpack()),
+        };
+        (&self.path, contents)
     }
 }
 
@@ -61,8 +71,7 @@ pub fn entries(source: &SourceModel, version: FmiVersion, runtimes: &[&'static R
         for folder in runtime.folders(version) {
             entries.push(Entry {
                 path: format!("binaries/{folder}/{}.{}", model.name, runtime.extension),
-                contents: Cow::Borrowed(runtime.library(version)),
-                library: true,
+                contents: Contents::Library(runtime.library(version)),
             });
         }
     }
@@ -78,5 +87,5 @@ pub fn entries(source: &SourceModel, version: FmiVersion, runtimes: &[&'static R
 
 /// A file that is not a library.
 pub(crate) fn file(path: impl Into<String>, contents: impl Into<Cow<'static, [u8]>>) -> Entry {
-    Entry { path: path.into(), contents: contents.into(), library: false }
+    Entry { path: path.into(), contents: Contents::Plain(contents.into()) }
 }

@@ -2,8 +2,33 @@
 
 use super::PackageError;
 use crate::fmi_version::FmiVersion;
+use std::io::{Cursor, Read};
+use zip::ZipArchive;
+use zip::read::ZipFile;
 
 include!(concat!(env!("OUT_DIR"), "/runtimes.rs"));
+
+/// A library in an archive of its own, from which it goes into an FMU as it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Packed(&'static [u8]);
+
+impl Packed {
+    /// Calls `take` with the one entry of the archive.
+    pub(super) fn with_entry<T>(self, take: impl FnOnce(ZipFile<'_, Cursor<&'static [u8]>>) -> T) -> T {
+        const MADE: &str = "the build script has made the archive";
+        let mut archive = ZipArchive::new(Cursor::new(self.0)).expect(MADE);
+        take(archive.by_index(0).expect(MADE))
+    }
+
+    /// The library.
+    pub fn unpack(self) -> Vec<u8> {
+        self.with_entry(|mut entry| {
+            let mut library = Vec::with_capacity(entry.size() as usize);
+            entry.read_to_end(&mut library).expect("the build script has packed the library");
+            library
+        })
+    }
+}
 
 /// The libraries for one platform.
 #[derive(Debug)]
@@ -13,12 +38,12 @@ pub struct Runtime {
     /// File extension, without the dot.
     pub extension: &'static str,
     /// The library of FMI 2.0, and that of 3.0.
-    libraries: [&'static [u8]; 2],
+    libraries: [Packed; 2],
 }
 
 impl Runtime {
     /// The library for a version.
-    pub fn library(&self, version: FmiVersion) -> &'static [u8] {
+    pub fn library(&self, version: FmiVersion) -> Packed {
         match version {
             FmiVersion::Two => self.libraries[0],
             FmiVersion::Three => self.libraries[1],

@@ -11,8 +11,10 @@ use fmi::fmi3::{
     CoSimulation as CoSimulation3, Common as Common3, Fmi3Model, GetSet, ModelExchange as ModelExchange3,
 };
 use fmi::traits::FmiImport;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn builder(arguments: &[&str]) {
     let executable = std::env::var("CONTACT_FMU").expect("CONTACT_FMU names the contact-fmu executable");
@@ -32,20 +34,35 @@ fn models() -> Vec<PathBuf> {
 fn every_model_runs_with_the_same_numbers() {
     let models = models();
     assert!(models.len() >= 5);
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    for model in models {
-        let name = model.file_name().unwrap().to_str().unwrap();
-        let fmu = folder.join(format!("{name}.fmu"));
-        let csv = folder.join(format!("{name}.csv"));
-        builder(&["build", model.join("model.toml").to_str().unwrap(), "-o", fmu.to_str().unwrap()]);
-        builder(&["simulate", fmu.to_str().unwrap(), "-o", csv.to_str().unwrap()]);
-        compare(&fmu, &csv);
-        let fmu3 = folder.join(format!("{name}3.fmu"));
-        let source = model.join("model.toml");
-        builder(&["build", source.to_str().unwrap(), "--fmi", "3", "-o", fmu3.to_str().unwrap()]);
-        compare3(&fmu3, &csv);
-    }
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(model) = models.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    runs_with_the_same_numbers(model);
+                }
+            });
+        }
+    });
 }
+
+fn runs_with_the_same_numbers(model: &Path) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let name = model.file_name().unwrap().to_str().unwrap();
+    let fmu = folder.join(format!("{name}.fmu"));
+    let csv = folder.join(format!("{name}.csv"));
+    let source = model.join("model.toml");
+    builder(&["build", source.to_str().unwrap(), "-o", fmu.to_str().unwrap()]);
+    builder(&["simulate", fmu.to_str().unwrap(), "-o", csv.to_str().unwrap()]);
+    compare(&fmu, &csv);
+    let fmu3 = folder.join(format!("{name}3.fmu"));
+    builder(&["build", source.to_str().unwrap(), "--fmi", "3", "-o", fmu3.to_str().unwrap()]);
+    compare3(&fmu3, &csv);
+}
+
+/// Rows that are compared: `simulate` and other importers run to the end.
+const MOST_ROWS: usize = 1000;
 
 /// Columns of a table.
 struct Table {
@@ -59,7 +76,7 @@ impl Table {
         let mut lines = text.lines();
         let header = lines.next().unwrap().split(',').map(str::to_owned).collect();
         let numbers = |line: &str| line.split(',').map(|number| number.parse().unwrap()).collect();
-        Table { header, rows: lines.map(numbers).collect() }
+        Table { header, rows: lines.take(MOST_ROWS).map(numbers).collect() }
     }
 
     /// Columns of the components of a variable, which has none in the table where it is no output of FMI 2.0.
@@ -133,9 +150,7 @@ fn compare3(fmu: &Path, csv: &Path) {
 
 fn compare(fmu: &Path, csv: &Path) {
     let import: Fmi2Import = fmi::import::from_path(fmu).unwrap();
-    let text = std::fs::read_to_string(csv).unwrap();
-    let mut lines = text.lines();
-    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let Table { header, rows } = Table::read(csv);
     let variables = &import.model_description().model_variables.variables;
     let references: Vec<(usize, u32)> = header
         .iter()
@@ -154,8 +169,6 @@ fn compare(fmu: &Path, csv: &Path) {
     instance.setup_experiment(None, 0.0, None).unwrap();
     instance.enter_initialization_mode().unwrap();
     instance.exit_initialization_mode().unwrap();
-    let rows: Vec<Vec<f64>> =
-        lines.map(|line| line.split(',').map(|number| number.parse().unwrap()).collect()).collect();
     assert!(rows.len() > 200);
     for (k, row) in rows.iter().enumerate() {
         if k > 0 {
@@ -164,7 +177,12 @@ fn compare(fmu: &Path, csv: &Path) {
         }
         instance.get_real(&numbers, &mut values).unwrap();
         for ((column, _), value) in references.iter().zip(&values) {
-            assert!((row[*column] - value).abs() <= 1e-9 * value.abs().max(1.0), "{} at {}", header[*column], row[0]);
+            assert!(
+                (row[*column] - value).abs() <= 1e-9 * value.abs().max(1.0),
+                "{} at {}",
+                header[*column],
+                row[0]
+            );
         }
     }
     instance.terminate().unwrap();
