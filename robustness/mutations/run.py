@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Puts deliberate faults into a copy of the engine and tells which relation of the net catches each.
 
-    python3 robustness/mutations/run.py [--seeds 256] [--first 0] [--only NAME] [--target FOLDER]
+    python3 robustness/mutations/run.py [--seeds 1024] [--first 2048] [--only NAME] [--target FOLDER]
 
 A fault is written in mutations.txt as a line of the engine with `{{right => wrong}}` in it. All of them are compiled into
 one program; the environment chooses one. A line that is not found exactly once is an error: it has to be written anew.
@@ -79,8 +79,9 @@ def findings(program, first, seeds, number):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--seeds", type=int, default=256)
-    arguments.add_argument("--first", type=int, default=0)
+    arguments.add_argument("--seeds", type=int, default=1024)
+    # Beyond those that are looked at closely, which take long.
+    arguments.add_argument("--first", type=int, default=2048)
     arguments.add_argument("--only", help="one of the faults")
     arguments.add_argument("--target", type=pathlib.Path, default=ROOT / "target" / "mutations")
     given = arguments.parse_args()

@@ -16,18 +16,18 @@ const OUTSIDE: f64 = 1e-11;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Survey {
     /// Most energy that was added in a step whose contact problems were all solved, as found and by contact's own account,
-    /// relative to what [may be](Sizes::allowance).
+    /// relative to what may be.
     pub rise: f64,
     /// By contact's own account in any step, relative to the same.
     pub gain: f64,
-    /// Most energy in such a step that nobody accounts for, relative to what there [may be](Sizes::slack).
+    /// Most energy in such a step that nobody accounts for, relative to what there may be.
     pub unbalanced: f64,
     /// Steps whose contact problems were not all solved.
     pub inaccurate: usize,
     /// Largest violation of the contact laws in a step that was called solved, by code of its own.
     pub violation: f64,
     /// Deepest penetration after a step whose contact problems were all solved, relative to what there
-    /// [may be](Sizes::depth).
+    /// may be.
     pub depth: f64,
 }
 

@@ -31,6 +31,18 @@ pub fn features(scene: &Scene) -> BTreeSet<String> {
     if let Some(correction) = scene.correction {
         add("engine", if correction { "correction = true" } else { "correction = false" });
     }
+    if scene.newton {
+        add("engine", "impact = newton");
+    }
+    if scene.lenient {
+        add("engine", "allow_initial_penetration");
+    }
+    if scene.tolerance.is_some() {
+        add("engine", "tolerance");
+    }
+    if scene.max_iterations.is_some() {
+        add("engine", "max_iterations");
+    }
     if scene.substeps > 1 {
         add("engine", "substeps");
     }
@@ -79,6 +91,17 @@ pub fn features(scene: &Scene) -> BTreeSet<String> {
                 Motion::Input { inertia: Some(_) } => "input with mass",
             },
         );
+        let SurfaceExchange { latency, shaping, adapt, guard } = surface.exchange;
+        for (name, is_set) in [
+            ("latency", latency.is_some()),
+            ("no shaping", !shaping),
+            ("no adapt", !adapt),
+            ("no guard", !guard),
+        ] {
+            if is_set {
+                add("surface motion", name);
+            }
+        }
     }
     for contact in &scene.contacts {
         contacts(contact, &mut add);
@@ -179,6 +202,15 @@ fn joints(joint: &Joint, add: &mut impl FnMut(&str, &str)) {
     );
     if joint.friction.is_some() {
         add("joint", "friction");
+    }
+    if joint.limits.is_some() {
+        add("joint", "limits");
+    }
+    if joint.angle_limits.is_some() {
+        add("joint", "angle_limits");
+    }
+    if joint.length.is_some() {
+        add("joint", "length");
     }
     if let Some(drive) = &joint.drive {
         add("motor", if drive.is_position { "position" } else { "rate" });

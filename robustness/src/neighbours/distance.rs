@@ -168,7 +168,7 @@ pub fn solid(shape: &Shape, pose: &Pose) -> Solid {
         }
         Shape::Cylinder { radius, length, axis } => round(axis, 0.5 * length, *radius),
         Shape::Points(points) => many(points.iter().map(|point| vec![*point]).collect()),
-        Shape::Hull { file, scale } | Shape::Mesh { file, scale } => many(scaled(file, *scale)),
+        Shape::Hull { file, scale } | Shape::Mesh { file, scale, .. } => many(scaled(file, *scale)),
         Shape::Heightfield { cell, scale, .. } => many(prisms(cell, *scale)),
         Shape::Plane { normal } => {
             let normal = (pose.q * normal).normalize();
@@ -188,7 +188,7 @@ pub fn extent(shape: &Shape) -> f64 {
         Shape::Capsule { radius, length, .. } => 0.5 * length + radius,
         Shape::Cylinder { radius, length, .. } => (0.5 * length).hypot(*radius),
         Shape::Points(points) => points.iter().map(|point| point.norm()).fold(0.0, f64::max),
-        Shape::Hull { file, scale } | Shape::Mesh { file, scale } => farthest(pieces(file)) * scale,
+        Shape::Hull { file, scale } | Shape::Mesh { file, scale, .. } => farthest(pieces(file)) * scale,
         Shape::Heightfield { cell, scale, .. } => {
             let top = prisms(cell, *scale);
             top.iter().flatten().map(|corner| corner.xy().norm()).fold(0.0, f64::max)

@@ -101,7 +101,10 @@ impl Painter {
             correction: None,
             gamma: None,
             energy_balance: false,
+            newton: false,
             solver: "auto",
+            tolerance: None,
+            max_iterations: None,
             lenient: false,
             exchange: if self.chance(50) { Exchange::Sequential } else { Exchange::Parallel },
             nodes: Vec::new(),
@@ -134,6 +137,8 @@ impl Painter {
         }
         self.contacts(&mut scene, is_pile);
         self.solver(&mut scene);
+        self.limits(&mut scene);
+        self.details(&mut scene);
         scene
     }
 
@@ -169,7 +174,7 @@ impl Painter {
                 length: self.length(1.0, 5.0),
                 axis: self.direction(),
             },
-            12 => Shape::Mesh { file: "stair.obj", scale: self.length(0.8, 2.0) },
+            12 => Shape::Mesh { file: "stair.obj", scale: self.length(0.8, 2.0), open: self.chance(30) },
             _ => Shape::Heightfield {
                 file: "hills.txt",
                 cell: [self.length(0.6, 1.5), self.length(0.6, 1.5)],
@@ -181,16 +186,26 @@ impl Painter {
         let q = if is_pile { Turn::identity() } else { upright * tilted * spun };
         let place = if self.chance(50) { Vector::zeros() } else { self.direction() * self.length(0.0, 3.0) };
         let up = q * Vector::z();
-        let mut floor =
-            Surface { name: "floor".into(), shape, state: Pose::at(place, q), motion: Motion::Fixed };
+        let mut floor = Surface {
+            name: "floor".into(),
+            shape,
+            state: Pose::at(place, q),
+            motion: Motion::Fixed,
+            exchange: SurfaceExchange::default(),
+        };
         self.moved(&mut floor, scene);
         scene.surfaces.push(floor);
         if self.chance(25) {
             let normal = self.direction();
             let normal = if normal.dot(&up) < 0.0 { -normal } else { normal };
             let state = Pose::at(place - normal * self.length(1.5, 4.0), Turn::identity());
-            let mut wall =
-                Surface { name: "wall".into(), shape: Shape::Plane { normal }, state, motion: Motion::Fixed };
+            let mut wall = Surface {
+                name: "wall".into(),
+                shape: Shape::Plane { normal },
+                state,
+                motion: Motion::Fixed,
+                exchange: SurfaceExchange::default(),
+            };
             self.moved(&mut wall, scene);
             scene.surfaces.push(wall);
         }
@@ -576,7 +591,93 @@ impl Painter {
         let node = &mut scene.nodes[one];
         node.state.v = v;
         node.state.w = w;
-        scene.joints.push(Joint { name: "joint".into(), ends: names, kind, friction, drive });
+        scene.joints.push(Joint {
+            name: "joint".into(),
+            ends: names,
+            kind,
+            friction,
+            drive,
+            limits: None,
+            angle_limits: None,
+            length: None,
+        });
+    }
+
+    /// Hard stops of the joints that have a coordinate and no motor.
+    fn limits(&mut self, scene: &mut Scene) {
+        let length = scene.units.length;
+        for joint in &mut scene.joints {
+            let size = match joint.kind {
+                JointKind::Revolute { .. } => 1.0,
+                JointKind::Prismatic { .. } | JointKind::Cylindrical { .. } => length,
+                JointKind::Spherical { .. } | JointKind::Fixed { .. } | JointKind::Distance { .. } => {
+                    continue;
+                }
+            };
+            if joint.drive.is_some() {
+                continue;
+            }
+            if self.chance(50) {
+                joint.limits = Some(self.stops().scaled(size));
+            }
+            if matches!(joint.kind, JointKind::Cylindrical { .. }) && self.chance(50) {
+                joint.angle_limits = Some(self.stops());
+            }
+        }
+    }
+
+    /// Near enough to be met, with the start between them or at one of them.
+    fn stops(&mut self) -> Limits {
+        let [mut lower, upper] = [-1.0, 1.0].map(|sign: f64| sign * self.entropy.between(0.02, 1.0));
+        if self.chance(10) {
+            lower = 0.0;
+        }
+        let (lower, upper) = match self.entropy.below(4) {
+            0 => (Some(lower), None),
+            1 => (None, Some(upper)),
+            _ => (Some(lower), Some(upper)),
+        };
+        let restitution = if self.chance(50) { 0.0 } else { self.entropy.unit() };
+        Limits { lower, upper, restitution }
+    }
+
+    /// Settings that say what is so by default, or about so.
+    fn details(&mut self, scene: &mut Scene) {
+        if self.chance(4) {
+            scene.tolerance = Some(*self.entropy.pick(&[1e-9, 1e-11, 1e-12]));
+        }
+        if self.chance(4) {
+            scene.max_iterations = Some(*self.entropy.pick(&[200, 500, 3000]));
+        }
+        scene.lenient = self.chance(4);
+        scene.newton = self.chance(8);
+        for surface in &mut scene.surfaces {
+            if matches!(surface.motion, Motion::Input { inertia: Some(_) }) && self.chance(50) {
+                surface.exchange = SurfaceExchange {
+                    latency: match (self.chance(50), scene.exchange) {
+                        (false, _) => None,
+                        (true, Exchange::Sequential) => Some(0),
+                        (true, Exchange::Parallel) => Some(1),
+                    },
+                    shaping: self.chance(75),
+                    adapt: self.chance(75),
+                    guard: self.chance(75),
+                };
+            }
+        }
+        for index in 0..scene.joints.len() {
+            let JointKind::Distance { anchors } = scene.joints[index].kind else { continue };
+            if self.chance(30) {
+                let [one, other] = [0, 1].map(|end| match &scene.joints[index].ends[end] {
+                    None => anchors[end],
+                    Some(name) => {
+                        let node = scene.nodes.iter().find(|node| node.name == *name).expect("a node");
+                        node.state.r + node.state.q * anchors[end]
+                    }
+                });
+                scene.joints[index].length = Some((other - one).norm());
+            }
+        }
     }
 
     fn drive(&mut self, is_turn: bool) -> Drive {

@@ -111,7 +111,7 @@ impl Look {
             Shape::Points(points) => Shape::Points(points.iter().map(|point| self.in_body(point)).collect()),
             Shape::Hull { file, scale } => Shape::Hull { file, scale: scale * length },
             Shape::Plane { normal } => Shape::Plane { normal: self.mirrored(normal) },
-            Shape::Mesh { file, scale } => Shape::Mesh { file, scale: scale * length },
+            Shape::Mesh { file, scale, open } => Shape::Mesh { file, scale: scale * length, open: *open },
             Shape::Heightfield { file, cell, scale } => {
                 Shape::Heightfield { file, cell: cell.map(|cell| cell * length), scale: scale * length }
             }
@@ -210,7 +210,18 @@ impl Look {
             threshold: friction.threshold * self.units.speed(),
             ..friction
         });
-        Joint { name: joint.name.clone(), ends: joint.ends.clone(), kind, friction, drive }
+        // The axis of a cylindrical joint goes along as a direction, about which a mirror turns the other way.
+        let turns = if self.mirror { -1.0 } else { 1.0 };
+        Joint {
+            name: joint.name.clone(),
+            ends: joint.ends.clone(),
+            kind,
+            friction,
+            drive,
+            limits: joint.limits.map(|limits| limits.scaled(if is_turn { 1.0 } else { length })),
+            angle_limits: joint.angle_limits.map(|limits| limits.scaled(turns)),
+            length: joint.length.map(|apart| apart * length),
+        }
     }
 
     /// Anchors: on the ground in the world, else in the frames of bodies; a point mass keeps to the axes of the world.

@@ -55,8 +55,14 @@ pub struct Scene {
     pub gamma: Option<f64>,
     /// Close the balance of energy.
     pub energy_balance: bool,
+    /// Newton's law of impact as it stands, also where it adds energy.
+    pub newton: bool,
     /// Contact solver.
     pub solver: &'static str,
+    /// Its tolerance; none for the default.
+    pub tolerance: Option<f64>,
+    /// Its iterations at most; none for the default.
+    pub max_iterations: Option<u32>,
     /// May start with shapes inside one another, as a copy of another scene that starts closed.
     pub lenient: bool,
     /// Order in which a master exchanges values.
@@ -236,6 +242,8 @@ pub enum Shape {
         file: &'static str,
         /// Factor of its lengths.
         scale: f64,
+        /// Whether it is said that it may have ends, which it has not.
+        open: bool,
     },
     /// Heights of a file.
     Heightfield {
@@ -259,6 +267,27 @@ pub struct Surface {
     pub state: Pose,
     /// Who moves it.
     pub motion: Motion,
+    /// How impulses are exchanged with a master that moves it.
+    pub exchange: SurfaceExchange,
+}
+
+/// How impulses on a surface with mass are exchanged with its master.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SurfaceExchange {
+    /// Steps that forces come late, where the model says so.
+    pub latency: Option<u32>,
+    /// Impulses are spread.
+    pub shaping: bool,
+    /// The mass is learnt.
+    pub adapt: bool,
+    /// Energy is taken back.
+    pub guard: bool,
+}
+
+impl Default for SurfaceExchange {
+    fn default() -> SurfaceExchange {
+        SurfaceExchange { latency: None, shaping: true, adapt: true, guard: true }
+    }
 }
 
 /// How a surface moves.
@@ -444,6 +473,32 @@ pub struct Joint {
     pub friction: Option<JointFriction>,
     /// What drives it.
     pub drive: Option<Drive>,
+    /// Hard stops of the angle of a revolute joint, of the distance of the others.
+    pub limits: Option<Limits>,
+    /// Hard stops of the angle of a cylindrical joint.
+    pub angle_limits: Option<Limits>,
+    /// Distance of the ends, where the model says it.
+    pub length: Option<f64>,
+}
+
+/// Hard stops of a coordinate of a joint, which starts at 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// Least value.
+    pub lower: Option<f64>,
+    /// Largest value.
+    pub upper: Option<f64>,
+    /// Restitution at both.
+    pub restitution: f64,
+}
+
+impl Limits {
+    /// With values times a factor; a negative one makes the least value of the largest.
+    pub fn scaled(&self, factor: f64) -> Limits {
+        let [lower, upper] = [self.lower, self.upper].map(|limit| limit.map(|limit| limit * factor));
+        let (lower, upper) = if factor < 0.0 { (upper, lower) } else { (lower, upper) };
+        Limits { lower, upper, ..*self }
+    }
 }
 
 /// Kind of joint, with its place in the world at the start.
@@ -490,6 +545,16 @@ pub enum Profile {
 }
 
 impl Scene {
+    /// Tolerance of contact problems.
+    pub fn solver_tolerance(&self) -> f64 {
+        self.tolerance.unwrap_or(1e-10)
+    }
+
+    /// Iterations of a contact problem.
+    pub fn most_iterations(&self) -> u32 {
+        self.max_iterations.unwrap_or(1000)
+    }
+
     /// Internal step.
     pub fn internal_step(&self) -> f64 {
         self.step / f64::from(self.substeps)
@@ -499,6 +564,11 @@ impl Scene {
     pub fn is_owned(&self) -> bool {
         self.nodes.iter().all(|node| node.coupling == Coupling::Owned)
             && self.surfaces.iter().all(|surface| surface.motion == Motion::Fixed)
+    }
+
+    /// Whether a master repeats steps.
+    pub fn is_iterated(&self) -> bool {
+        self.nodes.iter().any(|node| node.coupling == Coupling::Iterative)
     }
 
     /// Whether all contacts are hard.

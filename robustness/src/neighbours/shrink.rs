@@ -111,6 +111,12 @@ fn simpler(scene: &Scene) -> Vec<Scene> {
         if scene.joints[index].drive.is_some() {
             all.push(changed(scene, |copy| copy.joints[index].drive = None));
         }
+        if scene.joints[index].limits.is_some() {
+            all.push(changed(scene, |copy| copy.joints[index].limits = None));
+        }
+        if scene.joints[index].angle_limits.is_some() {
+            all.push(changed(scene, |copy| copy.joints[index].angle_limits = None));
+        }
     }
     settings(scene, &mut all);
     laws(scene, &mut all);
@@ -129,11 +135,21 @@ fn settings(scene: &Scene, all: &mut Vec<Scene>) {
             copy.time_of_impact = true;
         }));
     }
-    if scene.gamma.is_some() || scene.correction.is_some() || scene.energy_balance || scene.solver != "auto" {
+    let is_special = scene.gamma.is_some()
+        || scene.correction.is_some()
+        || scene.energy_balance
+        || scene.newton
+        || scene.solver != "auto"
+        || scene.tolerance.is_some()
+        || scene.max_iterations.is_some();
+    if is_special {
         all.push(changed(scene, |copy| copy.gamma = None));
         all.push(changed(scene, |copy| copy.correction = None));
         all.push(changed(scene, |copy| copy.energy_balance = false));
+        all.push(changed(scene, |copy| copy.newton = false));
         all.push(changed(scene, |copy| copy.solver = "auto"));
+        all.push(changed(scene, |copy| copy.tolerance = None));
+        all.push(changed(scene, |copy| copy.max_iterations = None));
         // What was none already is no change: only those that are simpler count.
         all.retain(|one| weight(one) < weight(scene));
     }
@@ -147,7 +163,10 @@ fn weight(scene: &Scene) -> usize {
     usize::from(scene.gamma.is_some())
         + usize::from(scene.correction.is_some())
         + usize::from(scene.energy_balance)
+        + usize::from(scene.newton)
         + usize::from(scene.solver != "auto")
+        + usize::from(scene.tolerance.is_some())
+        + usize::from(scene.max_iterations.is_some())
         + usize::from(scene.scheme != Scheme::MoreauJean(0.5))
         + scene.substeps as usize
         + scene.steps
@@ -155,6 +174,8 @@ fn weight(scene: &Scene) -> usize {
         + 10 * (scene.springs.len() + scene.joints.len())
         + scene.joints.iter().filter(|joint| joint.friction.is_some()).count()
         + scene.joints.iter().filter(|joint| joint.drive.is_some()).count()
+        + scene.joints.iter().filter(|joint| joint.limits.is_some()).count()
+        + scene.joints.iter().filter(|joint| joint.angle_limits.is_some()).count()
 }
 
 fn laws(scene: &Scene, all: &mut Vec<Scene>) {

@@ -67,8 +67,9 @@ impl Lines {
                 self.key("shape.hull", format!("{{ file = \"{file}\", scale = {scale:?} }}"));
             }
             Shape::Plane { normal } => self.key("shape.plane.normal", vector(normal)),
-            Shape::Mesh { file, scale } => {
-                self.key("shape.mesh", format!("{{ file = \"{file}\", scale = {scale:?} }}"));
+            Shape::Mesh { file, scale, open } => {
+                let open = if *open { ", open = true" } else { "" };
+                self.key("shape.mesh", format!("{{ file = \"{file}\", scale = {scale:?}{open} }}"));
             }
             Shape::Heightfield { file, cell, scale } => self.key(
                 "shape.heightfield",
@@ -132,6 +133,9 @@ fn engine(lines: &mut Lines, scene: &Scene) {
     if let Some(gamma) = scene.gamma {
         lines.key("gamma", format!("{gamma:?}"));
     }
+    if scene.newton {
+        lines.key("impact", "\"newton\"");
+    }
     if scene.energy_balance {
         lines.key("energy_balance", true);
     }
@@ -140,6 +144,12 @@ fn engine(lines: &mut Lines, scene: &Scene) {
     }
     if scene.solver != "auto" {
         lines.key("solver", format!("\"{}\"", scene.solver));
+    }
+    if let Some(tolerance) = scene.tolerance {
+        lines.key("tolerance", format!("{tolerance:?}"));
+    }
+    if let Some(most) = scene.max_iterations {
+        lines.key("max_iterations", most);
     }
 }
 
@@ -211,6 +221,15 @@ fn surface(lines: &mut Lines, surface: &Surface) {
         if let Some((mass, inertia)) = inertia {
             lines.key("mass", format!("{mass:?}"));
             lines.key("inertia", list(*inertia));
+        }
+        let SurfaceExchange { latency, shaping, adapt, guard } = surface.exchange;
+        if let Some(latency) = latency {
+            lines.key("latency", latency);
+        }
+        for (key, value) in [("shaping", shaping), ("adapt", adapt), ("guard", guard)] {
+            if !value {
+                lines.key(key, value);
+            }
         }
     }
 }
@@ -291,11 +310,19 @@ fn joint(lines: &mut Lines, joint: &Joint) {
         JointKind::Spherical { position } => lines.key("spherical", at(position)),
         JointKind::Fixed { position } => lines.key("fixed", at(position)),
         JointKind::Distance { anchors } => {
+            let length = joint.length.map_or(String::new(), |length| format!("length = {length:?}, "));
             lines.key(
                 "distance",
-                format!("{{ anchors = [{}, {}] }}", vector(&anchors[0]), vector(&anchors[1])),
+                format!("{{ {length}anchors = [{}, {}] }}", vector(&anchors[0]), vector(&anchors[1])),
             );
         }
+    }
+    for (key, limits) in [("limits", &joint.limits), ("angle_limits", &joint.angle_limits)] {
+        let Some(Limits { lower, upper, restitution }) = limits else { continue };
+        let bounds = [("lower", lower), ("upper", upper)];
+        let bounds =
+            bounds.map(|(key, bound)| bound.map_or(String::new(), |bound| format!("{key} = {bound:?}, ")));
+        lines.key(key, format!("{{ {}{}restitution = {restitution:?} }}", bounds[0], bounds[1]));
     }
     if let Some(friction) = &joint.friction {
         lines.key(

@@ -84,7 +84,7 @@ impl<S: Solvable> IslandStep<'_, S> {
 
     /// Whether bounds that look back make a contact rub that nothing presses any more.
     #[inline(never)]
-    fn rubs_unpressed(&self, touch: &Touch<S>, impulse: &Impulse<S>) -> bool {
+    pub(super) fn rubs_unpressed(&self, touch: &Touch<S>, impulse: &Impulse<S>) -> bool {
         !self.system.contacts[touch.contact].is_plain_cone() && impulse.tangential != Vector3::zeros()
     }
 

@@ -42,7 +42,7 @@ pub struct Account<S> {
 
 /// What acts on an island from outside over an interval, besides weight.
 #[derive(Clone, Copy, Debug)]
-enum Outside<S> {
+pub enum Outside<S> {
     /// No more than impulses along these normals.
     Along { normals: [Vector3<S>; 2], count: usize },
     /// Impulses in any direction.
@@ -124,25 +124,20 @@ fn close_account<S: Solvable>(step: &mut IslandStep<'_, S>, account: &Account<S>
     step.state.step.dissipated -= left - due;
 }
 
-/// Takes from the motion of a pile, as far as it moves, the energy that captured contacts gave to it and that it took to
-/// lift bodies out of one another: it must not come from nowhere.
+/// Takes from the motion of what hangs together, as far as it moves and carries no momentum that is kept, the energy that
+/// captured contacts gave to it and that it took to lift bodies out of one another: it must not come from nowhere.
 #[inline(never)]
-pub fn pay<S: Solvable>(step: &mut IslandStep<'_, S>, gained: S) {
-    let moving = step.island.nodes.iter().fold(S::zero(), |sum, &node| {
-        let is_finite = step.state.parameters.mass[node].value().is_finite();
-        if is_finite { sum + kinetic(step, node, |velocity| velocity, |spin| spin) } else { sum }
-    });
-    if gained.value() <= 0.0 || moving.value() <= 0.0 {
+pub fn pay<S: Solvable>(step: &mut IslandStep<'_, S>, outside: &Outside<S>, gained: S) {
+    if gained.value() <= 0.0 {
+        return;
+    }
+    let carried = carried(step, outside);
+    let moving = motion_beside(step, &carried);
+    if moving.value() <= 0.0 {
         return;
     }
     let paid = if gained.value() < moving.value() { gained } else { moving };
-    let factor = (S::one() - paid / moving).sqrt();
-    for &node in &step.island.nodes {
-        step.state.nodes[node].velocity *= factor;
-        if let Some(rotation) = step.system.nodes[node].rotation {
-            step.state.rotations[rotation].angular_velocity *= factor;
-        }
-    }
+    scale_beside(step, &carried, (S::one() - paid / moving).sqrt() - S::one());
     step.state.step.dissipated += paid;
 }
 
@@ -180,7 +175,10 @@ fn kinetic<S: Solvable>(
 }
 
 /// What acts from outside in the proposal.
-fn outside<S: Solvable>(step: &IslandStep<'_, S>) -> Outside<S> {
+pub fn outside<S: Solvable>(step: &IslandStep<'_, S>) -> Outside<S> {
+    if !step.island.nodes.iter().all(|&node| step.state.parameters.mass[node].value().is_finite()) {
+        return Outside::Anything;
+    }
     if let Some(linkage) = step.island.linkage {
         let linkage = &step.system.linkages[linkage];
         if linkage.joint_places.iter().flatten().flatten().any(|place| place.ends.contains(&None)) {
@@ -287,11 +285,7 @@ fn carried<S: Solvable>(step: &IslandStep<'_, S>, outside: &Outside<S>) -> Carri
 /// Takes an excess of energy out of the motion as far as it goes.
 fn remove<S: Solvable>(step: &mut IslandStep<'_, S>, outside: &Outside<S>, excess: S) {
     let carried = carried(step, outside);
-    let mut motion = S::zero();
-    for &node in &step.island.nodes {
-        let along = carried.at(&step.state.nodes[node].position);
-        motion += kinetic(step, node, |velocity| velocity - along, |spin| spin - carried.angular_velocity);
-    }
+    let motion = motion_beside(step, &carried);
     if motion.value() <= 0.0 {
         return;
     }
@@ -299,8 +293,28 @@ fn remove<S: Solvable>(step: &mut IslandStep<'_, S>, outside: &Outside<S>, exces
     if !(-MOST_GIVEN..=MOST_TAKEN).contains(&part.value()) {
         part = S::from(part.value().clamp(-MOST_GIVEN, MOST_TAKEN));
     }
-    let change = -part / (S::one() + (S::one() - part).sqrt());
+    scale_beside(step, &carried, -part / (S::one() + (S::one() - part).sqrt()));
+}
+
+/// Energy of the motion beside that which carries momentum.
+fn motion_beside<S: Solvable>(step: &IslandStep<'_, S>, carried: &Carried<S>) -> S {
+    let mut motion = S::zero();
     for &node in &step.island.nodes {
+        if step.state.parameters.mass[node].value().is_finite() {
+            let along = carried.at(&step.state.nodes[node].position);
+            let spin = carried.angular_velocity;
+            motion += kinetic(step, node, |velocity| velocity - along, |own| own - spin);
+        }
+    }
+    motion
+}
+
+/// Changes that motion by a part of it.
+fn scale_beside<S: Solvable>(step: &mut IslandStep<'_, S>, carried: &Carried<S>, change: S) {
+    for &node in &step.island.nodes {
+        if !step.state.parameters.mass[node].value().is_finite() {
+            continue;
+        }
         let state = &mut step.state.nodes[node];
         state.velocity += (state.velocity - carried.at(&state.position)) * change;
         if let Some(rotation) = step.system.nodes[node].rotation {

@@ -21,7 +21,12 @@ impl<S: Solvable> IslandStep<'_, S> {
         if rebound.0.is_zero() {
             return S::zero();
         }
-        newton_impact::shift(self.restitution(touch) * rebound.0, touch.normal_velocity)
+        let shift = newton_impact::shift(self.restitution(touch), touch.normal_velocity);
+        // Where bounces are resolved, one too short to be is none: it would lift what rests.
+        if self.system.settings.time_of_impact && shift.value().abs() <= self.unresolved_speed(touch) {
+            return S::zero();
+        }
+        shift * rebound.0
     }
 
     /// Restitution of a contact, less what a coupling takes back from it.

@@ -6,7 +6,7 @@
 use super::{IslandStep, Placing, linked};
 use crate::engine::contact::{Impulse, Touch, gap_at};
 use crate::engine::law::ContactMode;
-use crate::engine::math::rotation::{Orientation, spin};
+use crate::engine::math::rotation::{Orientation, angular_momentum, spin};
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::solver::Solvable;
@@ -29,15 +29,9 @@ const ROUGHEST: f64 = 1e-2;
 /// by the square of the way; where energy is balanced, a small part of the impulses has to do.
 pub fn close<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     put_on_surfaces(step, dt);
-    if step.is_jointed() && has_stops(step) {
+    if step.is_jointed() {
         linked::follow(step);
     }
-}
-
-/// Whether a joint of the island has limits: its coordinate tells how far it is from them.
-fn has_stops<S: Solvable>(step: &IslandStep<'_, S>) -> bool {
-    let is_stop = |&contact: &usize| step.system.stop(step.system.contacts[contact].sides()).is_some();
-    step.island.contacts.iter().any(is_stop)
 }
 
 fn put_on_surfaces<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
@@ -284,7 +278,7 @@ fn displace<S: Solvable>(step: &mut IslandStep<'_, S>) {
         if let Some(rotation) = step.system.nodes[node].rotation {
             let moment = std::mem::replace(&mut step.workspace.moments[rotation], Vector3::zeros());
             let turn = turn(step, rotation, &moment);
-            turn_by(step, (node, rotation), &turn);
+            turn_by(step, (node, rotation), &turn, Spin::Free);
         }
     }
 }
@@ -300,16 +294,40 @@ pub(super) fn shift_together<S: Solvable>(step: &mut IslandStep<'_, S>, place: u
     }
 }
 
-/// Turns a body. The angular velocity turns along, which keeps the kinetic energy.
+/// What becomes of the spin of a body that is turned; its kinetic energy is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spin {
+    /// Angular momentum keeps its direction: a displacement is no torque.
+    Free,
+    /// It turns along, as reactions of joints make it.
+    Along,
+}
+
+/// Turns a body.
 pub(super) fn turn_by<S: Solvable>(
     step: &mut IslandStep<'_, S>,
     (node, rotation): (usize, usize),
     turn: &Vector3<S>,
+    rule: Spin,
 ) {
     let stored = linked::spring_energy_at(step, node);
+    let inertia = &step.state.parameters.inertia[rotation];
     let state = &mut step.state.rotations[rotation];
-    state.orientation = state.orientation.turned(turn);
-    state.angular_velocity = Orientation::from_turn(turn).to_world(&state.angular_velocity);
+    let turned = state.orientation.turned(turn);
+    if rule == Spin::Along {
+        state.angular_velocity = Orientation::from_turn(turn).to_world(&state.angular_velocity);
+        state.orientation = turned;
+        step.state.step.dissipated += stored - linked::spring_energy_at(step, node);
+        return;
+    }
+    let momentum = angular_momentum(&state.orientation, inertia, &state.angular_velocity);
+    let twice = momentum.dot(&state.angular_velocity);
+    // What nothing turns, and what does not turn, is as it is.
+    if twice.value() > 0.0 && twice.value().is_finite() {
+        let along = spin(&turned, inertia, &momentum);
+        state.angular_velocity = along * (twice / momentum.dot(&along)).sqrt();
+    }
+    state.orientation = turned;
     step.state.step.dissipated += stored - linked::spring_energy_at(step, node);
 }
 

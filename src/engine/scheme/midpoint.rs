@@ -63,8 +63,21 @@ struct NodeMotion<S> {
     free: Motion<S>,
     /// Velocity at the end, as of the last sweep.
     end: Motion<S>,
+    /// Spin of a body too fast for sweeps by which it turns without contact.
+    fast: Option<Vector3<S>>,
     middle_pose: Pose<S>,
     end_pose: Pose<S>,
+}
+
+impl<S: Scalar> NodeMotion<S> {
+    /// Motion by which the pose changes where the velocity at the end is `end`.
+    fn mean_to(&self, end: &Motion<S>) -> Motion<S> {
+        let mut mean = self.start.mean(end);
+        if let Some(spin) = self.fast {
+            mean.spin = spin + (end.spin - self.free.spin) * S::from(0.5);
+        }
+        mean
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +91,8 @@ impl<S: Scalar> MidpointScratch<S> {
     pub fn with_capacity(nodes: usize, contacts: usize) -> MidpointScratch<S> {
         let rest = Motion { velocity: Vector3::zeros(), spin: Vector3::zeros() };
         let pose = Pose { position: Vector3::zeros(), orientation: Orientation::identity() };
-        let node = NodeMotion { start: rest, free: rest, end: rest, middle_pose: pose, end_pose: pose };
+        let node =
+            NodeMotion { start: rest, free: rest, end: rest, fast: None, middle_pose: pose, end_pose: pose };
         MidpointScratch {
             nodes: vec![node; nodes],
             ends: Vec::with_capacity(contacts),
@@ -121,7 +135,7 @@ fn seen_of<S: Scalar>(
 }
 
 fn mean<S: Scalar>(node: &NodeMotion<S>) -> Motion<S> {
-    node.start.mean(&node.end)
+    node.mean_to(&node.end)
 }
 
 /// Advances the island by `h`.
@@ -187,7 +201,7 @@ fn activate<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
 fn free_pose<S: Solvable>(step: &IslandStep<'_, S>, node: usize, h: S) -> Pose<S> {
     let motion = &step.workspace.midpoint.nodes[node];
     if step.island.linkage.is_some() {
-        return moved(&pose(step.system, step.state, node), &motion.start.mean(&motion.free), h);
+        return moved(&pose(step.system, step.state, node), &motion.mean_to(&motion.free), h);
     }
     let state = &step.state.nodes[node];
     let turning = match step.system.nodes[node].rotation {
@@ -210,6 +224,7 @@ fn predict<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
         step.workspace.mobility[node] = S::one() / step.state.parameters.mass[node];
         let trend = &step.state.trends[node];
         let motion = &mut step.workspace.midpoint.nodes[node];
+        motion.fast = None;
         motion.start = Motion { velocity, spin };
         motion.end = Motion { velocity: velocity + trend.acceleration * h, spin: spin + trend.angular * h };
     }
@@ -221,14 +236,24 @@ fn move_freely<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
         let start = pose(step.system, step.state, node);
         let fast = spin_of_fast(step, node, h);
         let motion = &mut step.workspace.midpoint.nodes[node];
-        let mean = motion.start.mean(&motion.end);
-        motion.middle_pose = moved(&start, &mean, h * S::from(0.5));
-        motion.end_pose = moved(&start, &mean, h);
+        let was_fast = motion.fast.is_some();
+        motion.fast = fast.map(|(mean, _)| mean);
         motion.free = motion.start;
         motion.free.velocity += step.workspace.acceleration[node] * h;
-        if let Some(spin) = fast {
-            motion.free.spin = spin;
-        } else if let Some(rotation) = step.system.nodes[node].rotation {
+        if let Some((_, end)) = fast {
+            motion.free.spin = end;
+            // What was predicted says nothing of a body that turns so far.
+            if !was_fast {
+                motion.end.spin = end;
+            }
+        }
+        let mean = motion.mean_to(&motion.end);
+        motion.middle_pose = moved(&start, &mean, h * S::from(0.5));
+        motion.end_pose = moved(&start, &mean, h);
+        if fast.is_some() {
+            continue;
+        }
+        if let Some(rotation) = step.system.nodes[node].rotation {
             let inertia = &step.state.parameters.inertia[rotation];
             let orientation = &motion.middle_pose.orientation;
             // A body whose motion is prescribed takes no torque.
@@ -248,10 +273,15 @@ fn move_freely<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
     }
 }
 
-/// Spin after `h` without contact of a body that turns too fast for sweeps, by [`FreeRotation`], which keeps its energy.
+/// Mean spin over `h`, and spin at its end, without contact of a body that turns too fast for sweeps, by [`FreeRotation`],
+/// which keeps its energy and momentum.
 ///
 /// [`FreeRotation`]: crate::engine::math::rotation::FreeRotation
-fn spin_of_fast<S: Solvable>(step: &IslandStep<'_, S>, node: usize, h: S) -> Option<Vector3<S>> {
+fn spin_of_fast<S: Solvable>(
+    step: &IslandStep<'_, S>,
+    node: usize,
+    h: S,
+) -> Option<(Vector3<S>, Vector3<S>)> {
     let rotation = step.system.nodes[node].rotation?;
     let motion = &step.workspace.midpoint.nodes[node];
     let fastest = length(&motion.start.spin).value().max(length(&mean(motion).spin).value());
@@ -261,7 +291,8 @@ fn spin_of_fast<S: Solvable>(step: &IslandStep<'_, S>, node: usize, h: S) -> Opt
     }
     let free = step.free_rotation(node, rotation);
     let (mean, end) = free.over(h);
-    Some(free.orientation.turned(&(mean * h)).to_body(&end))
+    // A turn leaves its own axis in place: its spin is the same in the frames before and after it.
+    Some((free.orientation.to_body(&mean), free.orientation.turned(&(mean * h)).to_body(&end)))
 }
 
 /// Takes springs and joints into the free velocities.
@@ -686,7 +717,7 @@ fn any_closes_fast<S: Solvable>(step: &IslandStep<'_, S>) -> bool {
 }
 
 /// Whether a contact was tried with the wrong friction row, which is then changed. One that friction did not hold
-/// when tried is not tried again, so that this ends.
+/// when tried is not tried again, so that this ends, but where its bound has grown meanwhile.
 fn revise_sticking<S: Solvable>(step: &mut IslandStep<'_, S>, trial: u32) -> bool {
     let Workspace { touches, active, columns, impulses, midpoint, .. } = &mut *step.workspace;
     let mut revised = false;
@@ -705,7 +736,10 @@ fn revise_sticking<S: Solvable>(step: &mut IslandStep<'_, S>, trial: u32) -> boo
                 let mean = seen(nodes, touch, &columns[index], mean).map(S::value);
                 trial == 0 && end[1] * mean[1] + end[2] * mean[2] < 0.0
             }
-            ContactMode::Stick => trial == 0 && !*sticking,
+            ContactMode::Stick => {
+                let grows = matches!(step.system.contacts[touch.contact].friction, FrictionLaw::Box { .. });
+                (trial == 0 || grows) && !*sticking
+            }
         };
         *sticking ^= wrong;
         revised |= wrong;
@@ -719,7 +753,7 @@ fn accept<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
     for index in 0..step.workspace.active.len() {
         let touch = step.workspace.touches[step.workspace.active[index]];
         let impulse = step.workspace.impulses[index];
-        if impulse.normal.value() <= 0.0 {
+        if impulse.normal.value() <= 0.0 && !step.rubs_unpressed(&touch, &impulse) {
             continue;
         }
         impact |= closes_fast(step, &touch);
@@ -747,7 +781,7 @@ fn accept<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
     }
     for &node in &step.island.nodes {
         let motion = &step.workspace.midpoint.nodes[node];
-        let end = moved(&pose(step.system, step.state, node), &motion.start.mean(&motion.end), h);
+        let end = moved(&pose(step.system, step.state, node), &motion.mean_to(&motion.end), h);
         step.state.nodes[node].position = end.position;
         step.state.nodes[node].velocity = motion.end.velocity;
         if let Some(rotation) = step.system.nodes[node].rotation {

@@ -2,7 +2,7 @@
 //! Newton's law on the velocity before the step. Impact times are O(h). [Fancello 2012, algorithm 3.1] What would be
 //! passed through within the step acts as well ([`catch`]).
 
-use super::balance::{self, Account};
+use super::balance::{self, Account, Outside};
 use super::{IslandStep, catch};
 use crate::engine::solver::Solvable;
 
@@ -28,20 +28,36 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
 
 /// The same with gaps taken as told.
 pub fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, gaps: Gaps) {
-    let before = step.state.step.dissipated;
-    let account = pass(step, dt, gaps);
+    let passed = pass(step, dt, gaps);
     // A master that iterates has its own positions.
     if step.system.settings.correction && !step.island.iterates {
         super::correction::lift_out(step);
     }
-    if step.island.is_part {
-        balance::pay(step, before - step.state.step.dissipated);
-    }
-    balance::close(step, account);
+    passed.close(step);
 }
 
-/// The same without correction. Returns the energy before.
-pub fn pass<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, gaps: Gaps) -> Option<Account<S>> {
+/// An interval that was captured, before its energy is balanced.
+pub struct Passed<S> {
+    /// What was dissipated before.
+    dissipated: S,
+    account: Option<Account<S>>,
+    /// What acted from outside on a part that hangs together.
+    outside: Option<Outside<S>>,
+}
+
+impl<S: Solvable> Passed<S> {
+    /// Balances the energy after all corrections of positions.
+    pub fn close(self, step: &mut IslandStep<'_, S>) {
+        if let Some(outside) = &self.outside {
+            balance::pay(step, outside, self.dissipated - step.state.step.dissipated);
+        }
+        balance::close(step, self.account);
+    }
+}
+
+/// The same without correction.
+pub fn pass<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, gaps: Gaps) -> Passed<S> {
+    let dissipated = step.state.step.dissipated;
     step.look();
     activate(step, dt, gaps);
     step.propose_impact(dt);
@@ -50,6 +66,7 @@ pub fn pass<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, gaps: Gaps) -> Opt
         step.propose_impact(dt);
     }
     let account = balance::open(step);
+    let outside = step.island.is_part.then(|| balance::outside(step));
     if catches {
         catch::accept(step, dt);
     } else {
@@ -57,7 +74,7 @@ pub fn pass<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, gaps: Gaps) -> Opt
     }
     step.record_modes();
     step.record_penetration();
-    account
+    Passed { dissipated, account, outside }
 }
 
 /// Makes active what closes soon.

@@ -249,17 +249,28 @@ impl<S: Solvable> IslandStep<'_, S> {
         let node = self.proposed_pose(touch.node, dt);
         let body = touch.carrier.map(|carrier| self.proposed_pose(carrier.node, dt));
         let end = near(self.system, &node, body.as_ref(), touch.sides(), touch.point);
-        // The lowest point of a rim that is nearly flat runs around it: there is nothing to follow either.
-        let ran =
-            length(&(end.arm - touch.arm)).value() > TOLERANCES.followed_part * length(&touch.arm).value();
-        touch.arm_after = if ran { touch.arm } else { end.arm };
+        let carrier_arm = body.map(|body| node.position + end.arm - body.position);
+        // The lowest point of a rim that is nearly flat runs around it, on either body: there is nothing to follow.
+        let ran = runs_off(&touch.arm, &end.arm)
+            || touch
+                .carrier
+                .zip(carrier_arm)
+                .is_some_and(|(carrier, arm)| carrier.rotation.is_some() && runs_off(&carrier.arm, &arm));
+        if !ran {
+            touch.arm_after = end.arm;
+            if let (Some(carrier), Some(arm)) = (&mut touch.carrier, carrier_arm) {
+                carrier.arm_after = arm;
+            }
+        }
         // Where bodies pass through one another without contact, there is nothing to follow.
         if end.normal.dot(&touch.normal).value() > TOLERANCES.aligned {
             touch.normal_after = end.normal;
         }
-        if let (Some(carrier), Some(body)) = (&mut touch.carrier, &body) {
-            carrier.arm_after = node.position + touch.arm_after - body.position;
-        }
         self.workspace.touches[place] = touch;
     }
+}
+
+/// Whether a touching point moves further than it is followed.
+fn runs_off<S: Solvable>(from: &Vector3<S>, to: &Vector3<S>) -> bool {
+    length(&(to - from)).value() > TOLERANCES.followed_part * length(from).value()
 }

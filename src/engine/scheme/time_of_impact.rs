@@ -110,15 +110,11 @@ fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) {
     step.state.step.captured += 1;
     // What would be passed is looked for once more.
     step.looks.set(0);
-    let before = step.state.step.dissipated;
-    let account = moreau_jean::pass(step, remaining, Gaps::AmidBounces);
+    let passed = moreau_jean::pass(step, remaining, Gaps::AmidBounces);
     if step.system.settings.correction {
         close_pressed(step, remaining);
     }
-    if step.island.is_part {
-        balance::pay(step, before - step.state.step.dissipated);
-    }
-    balance::close(step, account);
+    passed.close(step);
 }
 
 /// Closes what is pressed and does not leave, and opens what is inside.
@@ -151,8 +147,8 @@ fn propose_interval<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) -> 
         (interval, is_last, ends_sliding) = (stop, false, true);
         step.propose(interval, Rebound::none());
     }
-    // What a master moves is where it puts it.
-    if step.island.turns_along && step.island.couplings.is_empty() {
+    // What a master moves and contact pushes is where the master puts it.
+    if step.island.turns_along && !yields_to_master(step) {
         for _ in 0..MAX_CUTS {
             if !strays(step, interval) {
                 break;
@@ -174,6 +170,12 @@ fn propose_interval<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) -> 
         step.propose(interval, Rebound::none());
     }
     (interval, is_last, ends_sliding)
+}
+
+/// Whether the island has a body that a master moves and that contact pushes.
+fn yields_to_master<S: Solvable>(step: &IslandStep<'_, S>) -> bool {
+    let mass = |&coupling: &usize| step.state.parameters.mass[step.system.couplings[coupling].node];
+    step.island.couplings.iter().any(|coupling| mass(coupling).value().is_finite())
 }
 
 /// Whether a body that turns takes a contact that acts inside the other shape, or beyond it, by more than the correction

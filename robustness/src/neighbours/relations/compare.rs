@@ -17,8 +17,6 @@ use crate::neighbours::distance::extent;
 const DISTURBANCE: f64 = 1e-9;
 /// By how much two runs may differ, against disturbed copies.
 const FACTOR: f64 = 30.0;
-/// Tolerance of contact problems.
-const SOLVER: f64 = 1e-10;
 /// What is allowed in any case.
 const FLOOR: f64 = 1e-8;
 /// Beyond this nothing is said.
@@ -80,6 +78,7 @@ impl Case {
             let mut allowed = Vec::new();
             let masses = || self.scene.nodes.iter().map(|node| node.mass);
             let ratio = masses().fold(0.0, f64::max) / masses().fold(f64::INFINITY, f64::min);
+            let solver = self.scene.solver_tolerance();
             let mut way = 0.0;
             for (index, frame) in self.base.frames.iter().enumerate() {
                 for copy in &copies {
@@ -94,7 +93,7 @@ impl Case {
                     .map(|(node, pose)| pose.v.norm() + pose.w.norm() * extent(&node.shape))
                     .fold(0.0, f64::max);
                 way += speed * self.scene.step / self.scene.units.length;
-                allowed.push(FACTOR * (worst + SOLVER * ratio * way) + FLOOR);
+                allowed.push(FACTOR * (worst + solver * ratio * way) + FLOOR);
             }
             Some(Yardstick { allowed })
         };

@@ -1,12 +1,13 @@
-//! Contact laws, evaluated again from states and forces.
+//! Contact laws, evaluated again from states and forces, to a hundred times the tolerance of contact problems (room for a
+//! few contacts and their scales), relative to the forces that stop a body in a step.
 
 use super::super::run::{Frame, contact_pairs};
 use super::super::scene::*;
 use super::{Case, Verdict};
 use crate::neighbours::distance::extent;
 
-/// Solver's tolerance with room for a few contacts, relative to the forces that stop a body in a step.
-const TOLERANCE: f64 = 1e-8;
+/// Room over the solver's tolerance.
+const ROOM: f64 = 100.0;
 
 /// The largest force that is about, over a step.
 fn size(scene: &Scene, frames: &[Frame], index: usize) -> f64 {
@@ -27,10 +28,24 @@ fn law<'a>(scene: &'a Scene, names: &Option<[String; 2]>) -> Option<&'a Law> {
     }
 }
 
+/// Angle by which what sticks turns in an internal step. A body turns about the point that touches, a surface with what
+/// lies on it, and what goes along another body or a joint turns with the line between them: the velocity that was stopped
+/// is not quite that at the end of the step.
+fn turned(scene: &Scene, frame: &Frame) -> f64 {
+    let poses = || frame.nodes.iter().chain(&frame.surfaces);
+    let spin = poses().map(|pose| pose.w.norm()).fold(0.0, f64::max);
+    let speed = poses().map(|pose| pose.v.norm()).fold(0.0, f64::max);
+    let is_flat = |surface: &Surface| matches!(surface.shape, Shape::Plane { .. });
+    let is_straight = scene.nodes.len() == 1 && scene.joints.is_empty() && scene.surfaces.iter().all(is_flat);
+    let bend = if is_straight { 0.0 } else { speed / scene.units.length };
+    (spin + bend) * scene.internal_step()
+}
+
 /// Contacts push; friction stays in its cone; what sticks does not slip; an impulse is a force over the step.
 pub fn cone(case: &Case) -> Verdict {
     let scene = &case.scene;
     let pairs = contact_pairs(&case.model);
+    let tolerance = ROOM * scene.solver_tolerance();
     for (step, frames) in case.base.frames.windows(2).enumerate() {
         let step = step + 1;
         if frames[1].warned {
@@ -40,13 +55,13 @@ pub fn cone(case: &Case) -> Verdict {
             let Some(law) = law(scene, names) else { continue };
             let touch = &frames[1].contacts[index];
             let size = size(scene, frames, index);
-            if touch.f_n < -TOLERANCE * size {
+            if touch.f_n < -tolerance * size {
                 return Verdict::Broke(format!(
                     "step {step}: contact {index} pulls by {:.1e}",
                     touch.f_n / size
                 ));
             }
-            if (touch.impulse - touch.f_n * scene.step).abs() > TOLERANCE * size * scene.step {
+            if (touch.impulse - touch.f_n * scene.step).abs() > tolerance * size * scene.step {
                 return Verdict::Broke(format!(
                     "step {step}: contact {index} has another impulse than force"
                 ));
@@ -62,7 +77,7 @@ pub fn cone(case: &Case) -> Verdict {
                 Friction::Box { .. } | Friction::Bristle { .. } => None,
             };
             if let Some(limit) = limit
-                && touch.f_t.norm() > limit * touch.f_n * (1.0 + TOLERANCE) + TOLERANCE * size
+                && touch.f_t.norm() > limit * touch.f_n * (1.0 + tolerance) + tolerance * size
             {
                 return Verdict::Broke(format!(
                     "step {step}: friction of contact {index} is {:.6} of its limit",
@@ -72,12 +87,7 @@ pub fn cone(case: &Case) -> Verdict {
             let is_rigid = !matches!(law.friction, Friction::Bristle { .. }) && law.continuous.is_none();
             let speed =
                 size * scene.step / scene.nodes.iter().map(|node| node.mass).fold(f64::INFINITY, f64::min);
-            // A body that sticks turns about the point that touches, which moves on by the end of the step.
-            let angle = [0, 1].map(|which| {
-                frames[which].nodes.iter().map(|pose| pose.w.norm()).fold(0.0, f64::max)
-                    * scene.internal_step()
-            });
-            let turned = 2.0 * angle[0].max(angle[1]);
+            let turned = 2.0 * turned(scene, &frames[0]).max(turned(scene, &frames[1]));
             if touch.state == 1 && is_rigid && touch.slip > (1e-6 + turned) * speed {
                 return Verdict::Broke(format!(
                     "step {step}: contact {index} sticks and slips at {:.1e}",

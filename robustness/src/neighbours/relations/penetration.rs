@@ -2,7 +2,8 @@
 //!
 //! With time of impact, hard contacts may be inside by 1e-4 of the smaller body at a communication point. Captured steps
 //! see a contact once it would close within a part of the step: shapes may sink in by what they move in a step. So they
-//! may where a master moves one of them, whose force acts over two steps.
+//! may where a master moves one of them, whose force acts over two steps. Where a master repeats steps, all that may touch
+//! what it moves is captured: its forces have to depend on its positions steadily.
 
 use super::super::distance::{apart, extent, solid};
 use super::super::run::Frame;
@@ -60,7 +61,8 @@ pub fn penetration(case: &Case) -> Verdict {
                 (&surface.shape, !matches!(surface.motion, Motion::Input { inertia: Some(_) }))
             }
         };
-        let is_exact = scene.time_of_impact && is_owned && node.coupling == Coupling::Owned;
+        let is_exact =
+            scene.time_of_impact && !scene.is_iterated() && is_owned && node.coupling == Coupling::Owned;
         let own = extent(&node.shape);
         let other = extent(shape).min(scene.units.length);
         // A point is as small as nothing: the scene's own length counts.

@@ -12,14 +12,13 @@ pub fn runs(case: &Case) -> Verdict {
     }
 }
 
-/// fmi2Warning comes with a line, and with every residual above the tolerance of 1e-10.
+/// fmi2Warning comes with a line, and with every residual above the tolerance.
 pub fn tells(case: &Case) -> Verdict {
-    const TOLERANCE: f64 = 1e-10;
     for (index, frame) in case.base.frames.iter().enumerate() {
         if frame.warned && frame.lines.is_empty() {
             return Verdict::Broke(format!("step {index}: fmi2Warning without a line"));
         }
-        if frame.books.residual > TOLERANCE && !frame.warned {
+        if frame.books.residual > case.scene.solver_tolerance() && !frame.warned {
             return Verdict::Broke(format!(
                 "step {index}: residual {:.1e} without fmi2Warning",
                 frame.books.residual

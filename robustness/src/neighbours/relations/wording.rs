@@ -91,6 +91,9 @@ pub fn fixed_body(case: &Case) -> Verdict {
             kind: JointKind::Fixed { position: surface.state.r },
             friction: None,
             drive: None,
+            limits: None,
+            angle_limits: None,
+            length: None,
         });
         other.nodes.push(Node {
             name: surface.name,

@@ -156,7 +156,7 @@ pub fn displace<S: Solvable>(step: &mut IslandStep<'_, S>) {
         correction::shift(step, place.node, shift);
         if let (Some(block), Some(rotation)) = (place.angular, step.system.nodes[place.node].rotation) {
             let turn = step.workspace.linkages[index].placement.solution[block];
-            correction::turn_by(step, (place.node, rotation), &turn);
+            correction::turn_by(step, (place.node, rotation), &turn, correction::Spin::Along);
         }
     }
     step.workspace.linkages[index].free_over = None;
