@@ -50,6 +50,8 @@ pub struct CouplingLog {
     steps_still: u32,
     /// Steps since the start, and whether a jump was told.
     steps: u32,
+    /// Whether it was told that a point of a mechanism touches before its response is learnt.
+    told_early: bool,
     alarm: EnergyAlarm,
 }
 
@@ -107,6 +109,7 @@ impl CouplingLog {
                 given: state.couplings[index].given,
                 steps_still: 0,
                 steps: 0,
+                told_early: false,
                 alarm: EnergyAlarm::new(),
             })
             .collect()
@@ -118,6 +121,7 @@ impl CouplingLog {
             log.mass = log.mass_of_model(&instance.system, &instance.run.state);
             log.given = instance.run.state.couplings[log.coupling].given;
             (log.steps_off, log.steps_still, log.steps) = (0, 0, 0);
+            log.told_early = false;
             log.alarm = EnergyAlarm::new();
         }
     }
@@ -146,6 +150,7 @@ impl CouplingLog {
         }
         self.look_for_jump(before, after, logger);
         self.look_for_velocity(before, after, logger);
+        self.look_for_early_touch(system, after, logger);
         let [was_doubted, is_doubted] =
             [before, after].map(|state| state.couplings[self.coupling].memory.latency.doubted);
         if is_doubted && !was_doubted {
@@ -236,6 +241,25 @@ impl CouplingLog {
         }
     }
 
+    /// Warns if a point of a mechanism touches while its response is not learnt.
+    fn look_for_early_touch(&mut self, system: &System, after: &State<f64>, logger: &Logger) {
+        let coupling = &after.couplings[self.coupling];
+        let is_early = system.couplings[self.coupling].mode.is_of_mechanism() && !after.operator.joined;
+        if self.told_early || !is_early || coupling.memory.load.is_zero() {
+            return;
+        }
+        self.told_early = true;
+        self.warn(
+            logger,
+            after,
+            format_args!(
+                "touches before the response of its mechanism is learnt, and counts as a free mass of {} kg until then: let the mechanism move for some {} steps before it touches, take smaller communication steps, or leave out mechanism = true and write iterative = true if the master repeats steps",
+                coupling.diagnosis.mass,
+                after.operator.first_windows(),
+            ),
+        );
+    }
+
     /// Warns if the position moves and the velocity does not know of it.
     fn look_for_velocity(&mut self, before: &State<f64>, after: &State<f64>, logger: &Logger) {
         let given = after.couplings[self.coupling].given;
@@ -266,6 +290,11 @@ impl CouplingLog {
                 logger,
                 state,
                 format_args!("responds like {mass:.4} kg, and the model says {expected} kg"),
+            ),
+            mode if mode.is_of_mechanism() && state.operator.joined => self.tell(
+                logger,
+                state,
+                format_args!("the response of its mechanism is learnt: that of {mass:.4} kg on the mean over all directions"),
             ),
             CouplingMode::Compliant(_) => self.tell(
                 logger,

@@ -113,8 +113,8 @@ class DoublePendulum:
 
     FLOOR = -1.6
 
-    def __init__(self, rule="RK4"):
-        self.y, self.rule = np.array([1.2, 1.2, 0.0, 0.0]), rule
+    def __init__(self, rule="RK4", angles=(1.2, 1.2)):
+        self.y, self.rule = np.array([*angles, 0.0, 0.0]), rule
 
     @staticmethod
     def mass(q):
@@ -305,3 +305,25 @@ class Rail:
             found.append(way + speed * inside - 0.5 * pull * inside**2)
             t, way, speed = t + flight, 0.0, restitution * (pull * flight - speed)
         return np.concatenate(found)
+
+
+class Several:
+    """Mechanisms of one point each that have nothing to do with one another."""
+
+    def __init__(self, *parts):
+        self.parts = parts
+
+    @property
+    def y(self):
+        return np.concatenate([part.y for part in self.parts])
+
+    def points(self):
+        points = [part.points() for part in self.parts]
+        return [p for places, _ in points for p in places], [v for _, velocities in points for v in velocities]
+
+    def energy(self):
+        return sum(part.energy() for part in self.parts)
+
+    def step(self, h, force):
+        for part, own in zip(self.parts, force):
+            part.step(h, [own])

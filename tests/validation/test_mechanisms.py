@@ -7,7 +7,7 @@ from itertools import repeat
 import numpy as np
 import pytest
 from kinetic_cases import ORDERS
-from mechanisms import DoublePendulum, Rail, Table, couple
+from mechanisms import DoublePendulum, Points, Rail, Several, Table, couple, model
 
 STEP = 1e-3
 
@@ -76,6 +76,22 @@ def test_double_pendulum_without_restitution(fmus, order, mu):
     assert energies[first].max() < energies[0] - 1.0
 
 
+def test_two_pendulums(fmus, order):
+    """Nodes of two mechanisms that touch soon after one another."""
+    starts = [(1.2, 1.2), (1.0, 1.4)]
+    pair = Several(*[DoublePendulum(angles=angles) for angles in starts])
+    result = couple(fmus, pair, [2 * EFFECTIVE] * 2, 0.5, 0.5, order, repeat(STEP), 1.2)
+    times, states, energies, _, warnings = result
+    assert energies.max() - energies[0] < 1e-5
+    assert warnings == []
+    for k, angles in enumerate(starts):
+        pendulum = DoublePendulum(angles=angles)
+        exact, impacts = pendulum.exact(0.5, 0.5, times)
+        tips = np.array([pendulum.tip(y)[0] for y in states[:, 4 * k : 4 * k + 4]])
+        away = np.all([(times < t - 0.005) | (times > t + 0.01) for t, _ in impacts], axis=0)
+        assert np.abs(tips - exact)[away].max() < {"sequential": 1e-2, "parallel": 2e-2}[order], k
+
+
 @pytest.mark.parametrize("rule", ["symplectic Euler"])
 def test_masters_of_first_order(fmus, order, rule):
     """The energy after the first impact against that before it, which such masters do not keep exactly."""
@@ -133,3 +149,42 @@ def test_slider_on_a_rail(fmus, order):
     assert np.abs(states[: len(exact), 0] - exact)[away].max() < 1e-4
     assert energies.max() - energies[0] < 1e-6
     assert warnings == []
+
+
+def forces_of(points, pendulum, count):
+    """Forces of so many further steps."""
+    found = []
+    for _ in range(count):
+        force = points.forces(*pendulum.points(), STEP)
+        pendulum.step(STEP, force)
+        found.append(force)
+    return np.array(found)
+
+
+def test_saved_states_and_reset_have_what_was_learnt(fmus, order):
+    """The same steps again, over an impact, from a saved state and after a reset."""
+    pendulum = DoublePendulum()
+    start = pendulum.y.copy()
+    text = model(pendulum.points()[0], [2 * EFFECTIVE], 0.5, 0.5, STEP)
+    points = Points(fmus, text, 1, order)
+    points.start(*pendulum.points())
+    before = forces_of(points, pendulum, 400)
+    saved = points.slave.getFMUstate(), pendulum.y.copy(), points.time, points.held
+    after = forces_of(points, pendulum, 400)
+    assert np.abs(after).max() > 1e2
+    state, pendulum.y, points.time, points.held = saved
+    points.slave.setFMUstate(state)
+    assert np.array_equal(forces_of(points, pendulum, 400), after)
+    points.slave.freeFMUstate(state)
+    points.slave.reset()
+    points.time, pendulum.y = 0.0, start
+    points.start(*pendulum.points())
+    assert np.array_equal(forces_of(points, pendulum, 800), np.concatenate([before, after]))
+    points.end()
+
+
+def test_touching_before_anything_is_learnt_is_told(fmus, order):
+    table = Table(height=0.35, velocity=(0.5, 0.0, 0.0))
+    warnings = couple(fmus, table, [2.5] * 4, 0.0, 0.5, order, repeat(STEP), 0.01)[4]
+    told = [line for line in warnings if "touches before the response of its mechanism is learnt" in line]
+    assert sorted(line.split(":")[0] for line in told) == ["n0", "n1", "n2", "n3"]

@@ -310,6 +310,13 @@ impl Operator {
         self.probing.is_some()
     }
 
+    /// Windows from the start to the end of the first round, about.
+    pub fn first_windows(&self) -> u32 {
+        /// Windows in which the latency is found out.
+        const LATENCY: u32 = 20;
+        LATENCY + SAMPLES as u32 + LISTEN + self.round_length()
+    }
+
     /// Windows of a round of probes.
     pub fn round_length(&self) -> u32 {
         SLOT * self.rows as u32
