@@ -245,8 +245,8 @@ impl Operator {
         };
         let mut buffer = [[0.0; MOST_ROWS]; 3];
         let [x, r, c] = &mut buffer;
-        for row in 0..rows {
-            x[row] = difference(&self.impulses, row);
+        for (row, x) in x[..rows].iter_mut().enumerate() {
+            *x = difference(&self.impulses, row);
         }
         let mut told = 0.0;
         for row in 0..rows {

@@ -232,9 +232,9 @@ pub fn replan<S: Scalar>(state: &mut State<S>, members: &[usize], duration: f64)
         let weight = memory.rule.weight;
         let bent = more * planned - weight * (duration * duration - planned * planned);
         let sent = values(&memory.sent[0].force);
-        for axis in 0..3 {
-            operator.reach[place][axis] += operator.owed[place][axis] * more + sent[axis] * bent;
-            operator.owed[place][axis] -= sent[axis] * more;
+        for (axis, sent) in sent.into_iter().enumerate() {
+            operator.reach[place][axis] += operator.owed[place][axis] * more + sent * bent;
+            operator.owed[place][axis] -= sent * more;
         }
     }
 }
