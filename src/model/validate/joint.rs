@@ -1,7 +1,7 @@
 //! Rules of joints: which keys go together, what they may join, and from where they can start.
 
 use super::spring::NO_DIRECTION;
-use super::tie::{Ends, SAME_PLACE, anchor_at, anchors, in_world, orientation, rotated};
+use super::tie::{Ends, ROUND_OFF, anchor_at, anchors, in_world, orientation, rotated, same_place};
 use super::{Validator, rounded};
 use crate::engine::{self, System, joint_motion};
 use crate::model::diagnostics::Problem;
@@ -110,7 +110,8 @@ impl Validator<'_> {
         self.angle_limits(entry, &written);
         let ends = anchors(ends, distance.anchors.as_ref().map(|anchors| *anchors.get_ref()));
         let apart = (in_world(&ends[1], nodes) - in_world(&ends[0], nodes)).norm();
-        if apart <= SAME_PLACE {
+        let same = same_place(&ends, nodes);
+        if apart <= same {
             let span = distance.anchors.as_ref().map_or(entry.between.span(), Spanned::span);
             self.problems.push(
                 Problem::at(
@@ -124,7 +125,7 @@ impl Validator<'_> {
         }
         let length = distance.length.as_ref().map_or(apart, |length| *length.get_ref());
         if let Some(written) = &distance.length
-            && (length - apart).abs() > SAME_PLACE
+            && (length - apart).abs() > same
         {
             let message =
                 format!("the ends of joint `{name}` are {apart:?} m apart at the start, not {length:?} m");
@@ -168,8 +169,9 @@ impl Validator<'_> {
     }
 
     fn is_at_centre(&mut self, place: &PlaceEntry, node: &Node) {
-        let off = (Vector3::from(*place.position.get_ref()) - Vector3::from(node.position)).norm();
-        if off > SAME_PLACE {
+        let [place_at, centre] = [*place.position.get_ref(), node.position].map(Vector3::from);
+        let off = (place_at - centre).norm();
+        if off > ROUND_OFF * (place_at.norm() + centre.norm()) {
             let name = &node.name;
             let message = format!(
                 "`{name}` is a point mass {} m away from the joint: it cannot turn about it",
@@ -261,7 +263,7 @@ impl Validator<'_> {
             }
         };
         let (start, _) = profile.at(0.0);
-        if drive == Drive::Position && start.abs() > SAME_PLACE {
+        if drive == Drive::Position && start.abs() > ROUND_OFF {
             return refuse(
                 format!("the motor starts at {}, and its joint at 0", rounded(start)),
                 "angles and distances of joints are counted from the start: begin with 0, for example by a ramp",
@@ -423,18 +425,21 @@ fn works_against(model: &Model, system: &System, driven: usize, other: usize) ->
     }
     let axis = in_world_frame(&driven.ends[0], nodes, Vector3::z());
     let from = |anchor: &Anchor| in_world(anchor, nodes) - in_world(&driven.ends[0].anchor, nodes);
-    let (velocity, spin) = match driven.kind {
-        JointKind::Revolute => (axis.cross(&from(&other.ends[1].anchor)), axis),
-        _ => (axis, Vector3::zeros()),
+    let (velocity, spin, reach) = match driven.kind {
+        JointKind::Revolute => {
+            let places = [driven.ends[0].anchor, other.ends[1].anchor];
+            (axis.cross(&from(&other.ends[1].anchor)), axis, same_place(&places, nodes))
+        }
+        _ => (axis, Vector3::zeros(), ROUND_OFF),
     };
     if let JointKind::Distance { length } = other.kind {
         let apart = from(&other.ends[1].anchor) - from(&other.ends[0].anchor);
-        return apart.dot(&velocity).abs() > SAME_PLACE * length * velocity.norm();
+        return apart.dot(&velocity).abs() > ROUND_OFF * length * velocity.norm();
     }
     let row = |index: usize| in_world_frame(&other.ends[0], nodes, Vector3::ith(index, 1.0));
     (0..3).any(|index| {
-        let seen = [(moves[index], velocity), (turns[index], spin)];
-        seen.into_iter().any(|(held, motion)| held && row(index).dot(&motion).abs() > SAME_PLACE)
+        let seen = [(moves[index], velocity, reach), (turns[index], spin, ROUND_OFF)];
+        seen.into_iter().any(|(held, motion, least)| held && row(index).dot(&motion).abs() > least)
     })
 }
 

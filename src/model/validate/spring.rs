@@ -1,7 +1,7 @@
 //! Rules of springs.
 
 use super::Validator;
-use super::tie::{SAME_PLACE, anchors, in_world};
+use super::tie::{anchors, in_world, same_place};
 use crate::model::diagnostics::Problem;
 use crate::model::file::{ModelFile, SpringEntry};
 use crate::model::{Node, Spring};
@@ -19,7 +19,7 @@ impl Validator<'_> {
         let ends = anchors(ends, entry.anchors.as_ref().map(|anchors| *anchors.get_ref()));
         let apart = in_world(&ends[1], nodes) - in_world(&ends[0], nodes);
         // Without length, a spring is alike in all directions and needs none.
-        if entry.length > 0.0 && apart.norm() <= SAME_PLACE {
+        if entry.length > 0.0 && apart.norm() <= same_place(&ends, nodes) {
             let span = entry.anchors.as_ref().map_or(entry.between.span(), Spanned::span);
             self.problems.push(
                 Problem::at(

@@ -6,8 +6,9 @@ use crate::model::{Anchor, Coupling, Node};
 use nalgebra::{Quaternion, Vector3};
 use toml::Spanned;
 
-/// Distance below which places count as the same.
-pub(super) const SAME_PLACE: f64 = 1e-9;
+/// What is below this part of the numbers that it comes from is round-off of a file's author: places that are no further
+/// apart are the same.
+pub(super) const ROUND_OFF: f64 = 1e-9;
 
 const GROUND: &str = "ground";
 
@@ -92,6 +93,15 @@ pub(super) fn in_world(anchor: &Anchor, nodes: &[Node]) -> Vector3<f64> {
         None => place,
         Some(node) => Vector3::from(nodes[node].position) + rotated(orientation(&nodes[node]), place),
     }
+}
+
+/// Distance below which the places of anchors count as the same, in any unit of length.
+pub(super) fn same_place(ends: &[Anchor], nodes: &[Node]) -> f64 {
+    let reach = |anchor: &Anchor| {
+        let centre = anchor.node.map_or(0.0, |node| Vector3::from(nodes[node].position).norm());
+        centre + Vector3::from(anchor.place).norm()
+    };
+    ROUND_OFF * ends.iter().map(reach).sum::<f64>()
 }
 
 /// The anchor of a node, or of the ground, that is at a place of the world at the start.
