@@ -198,7 +198,7 @@ impl CouplingLog {
                 logger,
                 after,
                 format_args!(
-                    "for {RESPONSE_STEPS} steps the response to the contact force has differed from the expected one, now by {:.0} percent: look for forces that {}.f_ext does not tell of, and for a wrong mass",
+                    "for {RESPONSE_STEPS} steps the response to the contact force has differed from the expected one, now by {:.0} percent: look for forces that {}.f_ext does not tell of, for a wrong mass, and for a mechanism (mechanism = true)",
                     100.0 * is.response_error,
                     self.name
                 ),
@@ -325,10 +325,10 @@ impl CouplingLog {
     fn other_couplings(&self) -> &'static str {
         match self.interface {
             Interface::CoSimulation => {
-                "take a smaller communication step, or coupling = \"compliant\" or \"owned\" in the model"
+                "take a smaller communication step, or coupling = \"compliant\" or \"owned\" in the model, or mechanism = true if it is a point of an arm, a linkage or a table of the master"
             }
             Interface::ModelExchange => {
-                "set a smaller engine.sample, or coupling = \"compliant\" or \"owned\" in the model"
+                "set a smaller engine.sample, or coupling = \"compliant\" or \"owned\" in the model, or mechanism = true if it is a point of an arm, a linkage or a table of the master"
             }
         }
     }

@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 G = 9.81
 
 
-def model(positions, masses, restitution, mu, step, normal=(0.0, 0.0, 1.0)):
+def model(positions, masses, restitution, mu, step, normal=(0.0, 0.0, 1.0), declared=True):
     """Points `n0`, `n1`, ... over a plane through the origin."""
     vector = lambda numbers: "[" + ", ".join(repr(float(x)) for x in numbers) + "]"
     text = f"""
@@ -28,7 +28,7 @@ shape.plane.normal = {vector(normal)}
 [[node]]
 name = "n{k}"
 mass = {mass}
-mechanism = true
+mechanism = {str(declared).lower()}
 position = {vector(position)}
 [[contact]]
 between = ["n{k}", "floor"]
@@ -79,12 +79,12 @@ class Points:
         return self.slave.warnings
 
 
-def couple(fmus, mechanism, masses, restitution, mu, order, lengths, stop, normal=(0.0, 0.0, 1.0)):
+def couple(fmus, mechanism, masses, restitution, mu, order, lengths, stop, normal=(0.0, 0.0, 1.0), declared=True):
     """Runs a mechanism with the FMU. Returns times, states, energies, forces and warnings."""
     lengths = iter(lengths)
     h = next(lengths)
     positions, velocities = mechanism.points()
-    text = model(positions, masses, restitution, mu, h, normal)
+    text = model(positions, masses, restitution, mu, h, normal, declared)
     points = Points(fmus, text, len(positions), order)
     points.start(positions, velocities)
     times, states, energies, forces = [0.0], [mechanism.y.copy()], [mechanism.energy()], []

@@ -188,3 +188,23 @@ def test_touching_before_anything_is_learnt_is_told(fmus, order):
     warnings = couple(fmus, table, [2.5] * 4, 0.0, 0.5, order, repeat(STEP), 0.01)[4]
     told = [line for line in warnings if "touches before the response of its mechanism is learnt" in line]
     assert sorted(line.split(":")[0] for line in told) == ["n0", "n1", "n2", "n3"]
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 2.0, 5.0])
+@pytest.mark.parametrize("mu", [0.0, 0.5])
+def test_an_undeclared_mechanism_that_gains_energy_is_told(fmus, order, factor, mu):
+    pendulum = DoublePendulum()
+    start = pendulum.energy()
+    span = start - pendulum.energy(np.zeros(4))
+    positions, velocities = pendulum.points()
+    points = Points(fmus, model(positions, [factor * EFFECTIVE], 0.5, mu, STEP, declared=False), 1, order)
+    points.start(positions, velocities)
+    gain = 0.0
+    # A few steps more than the energy takes to double: the force acts and is seen later.
+    left = 1900
+    while left > 0:
+        pendulum.step(STEP, points.forces(*pendulum.points(), STEP))
+        gain = max(gain, pendulum.energy() - start)
+        left = min(left - 1, 10) if gain > span else left - 1
+    told = any("mechanism = true" in line for line in points.end())
+    assert told or gain < 0.01 * span
