@@ -15,6 +15,7 @@ pub mod capsule_capsule;
 pub mod capsule_plane;
 pub mod convex;
 pub mod cylinder_plane;
+pub mod disc_plane;
 mod face_overlap;
 pub mod faceted;
 pub mod flat_parts;
@@ -50,7 +51,7 @@ use super::scalar::Scalar;
 use faceted::Faceted;
 use nalgebra::Vector3;
 use solid_pair::{SolidPair, features_of_pair, is_flat_on_mesh};
-use solids::{Ball, Disc, Feature};
+use solids::{Ball, Feature};
 
 /// A surface in world components.
 #[derive(Clone, Copy, Debug)]
@@ -117,11 +118,10 @@ pub fn meeting(shape: &NodeShape, surface: &SurfaceShape) -> Option<Meeting> {
     }
     let SurfaceShape::Solid { solid, .. } = surface else {
         return match shape {
-            NodeShape::Sphere { .. } => Some(Points(1)),
+            NodeShape::Sphere { .. } | NodeShape::Disc { .. } => Some(Points(1)),
             NodeShape::Points { count, .. } => Some(Points(*count)),
             NodeShape::Box(_) => Some(Points(box_plane::FEATURES)),
             NodeShape::Capsule(_) => Some(Points(capsule_plane::FEATURES)),
-            NodeShape::Disc { .. } => Some(Features(rim_plane::FEATURES as usize)),
             NodeShape::Cylinder(_) => Some(Features(cylinder_plane::FEATURES)),
             NodeShape::Hull(facets) => Some(Points(facets.counts.corners)),
             NodeShape::Surface => None,
@@ -169,8 +169,8 @@ pub fn proximity<S: Scalar>(
         (NodeShape::Sphere { radius }, Placed::Plane(plane)) => {
             sphere_plane::proximity(*radius, &pose.position, plane)
         }
-        (&NodeShape::Disc { radius, axis }, Placed::Plane(plane)) => {
-            rim_plane::at(feature, &Disc { radius, axis }, pose, plane)
+        (NodeShape::Disc { radius, axis }, Placed::Plane(plane)) => {
+            disc_plane::proximity(*radius, axis, pose, plane)
         }
         (NodeShape::Points { first, .. }, Placed::Plane(plane)) => {
             point_plane::proximity(&points[first + index], pose, plane)
@@ -231,9 +231,6 @@ pub fn features<S: Scalar>(
     found: &mut impl FnMut(Feature, Proximity<S>),
 ) {
     match (shape, surface) {
-        (&NodeShape::Disc { radius, axis }, Placed::Plane(plane)) => {
-            rim_plane::features(&Disc { radius, axis }, pose, plane, reach, found)
-        }
         (NodeShape::Cylinder(cylinder), Placed::Plane(plane)) => {
             cylinder_plane::features(cylinder, pose, plane, reach, found)
         }
@@ -264,9 +261,6 @@ pub fn gap_of_features<S: Scalar>(
     surface: &Placed<S>,
 ) -> S {
     match (shape, surface) {
-        (&NodeShape::Disc { radius, axis }, Placed::Plane(plane)) => {
-            rim_plane::gap(&Disc { radius, axis }, pose, plane)
-        }
         (NodeShape::Cylinder(cylinder), Placed::Plane(plane)) => cylinder_plane::gap(cylinder, pose, plane),
         (NodeShape::Box(first), Placed::Solid(Solid::Box(second), place)) => {
             box_box::gap(first, pose, second, place)
