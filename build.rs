@@ -5,6 +5,9 @@
 #[path = "build/embed.rs"]
 mod embed;
 #[cfg(feature = "cli")]
+#[path = "src/package/options.rs"]
+mod options;
+#[cfg(feature = "cli")]
 #[path = "build/packed.rs"]
 mod packed;
 #[cfg(feature = "cli")]

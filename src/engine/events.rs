@@ -329,8 +329,7 @@ pub fn take_given(system: &System, state: &mut State<f64>) {
 fn has_events(system: &System, island: &Island) -> bool {
     let settings = &system.settings;
     matches!(settings.scheme, Scheme::MoreauJean)
-        && settings.time_of_impact
-        && !island.iterates
+        && island.finds_impacts(settings)
         && island.continuous.is_empty()
 }
 

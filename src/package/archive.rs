@@ -1,25 +1,18 @@
 //! A ZIP archive whose bytes depend on its contents only.
 
 use super::entries::{Contents, Entry};
+use super::options::options;
 use std::io::{Cursor, Write};
+use zip::ZipWriter;
 use zip::result::ZipResult;
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
-/// The archive with the entries in their order, dated 1980-01-01, readable by ZIP 2.0.
+/// The archive with the entries in their order.
 pub fn write(entries: &[Entry]) -> ZipResult<Vec<u8>> {
-    let options = SimpleFileOptions::default()
-        .compression_method(CompressionMethod::Deflated)
-        .compression_level(Some(9))
-        .last_modified_time(DateTime::DEFAULT)
-        .system(System::Unix)
-        .unix_permissions(0o644)
-        .large_file(false);
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for Entry { path, contents } in entries {
         match contents {
             Contents::Plain(bytes) => {
-                archive.start_file(path.as_str(), options)?;
+                archive.start_file(path.as_str(), options(0o644))?;
                 archive.write_all(bytes)?;
             }
             Contents::Library(packed) => {

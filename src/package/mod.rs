@@ -4,6 +4,7 @@ pub(crate) mod archive;
 mod documentation;
 pub mod entries;
 pub mod guid;
+mod options;
 pub mod runtime;
 
 use crate::fmi_version::FmiVersion;

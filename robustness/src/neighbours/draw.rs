@@ -56,6 +56,14 @@ impl Painter {
         self.entropy.below(100) < percent
     }
 
+    /// The right latency in so many per cent of the cases, otherwise none: the FMU finds it out.
+    fn told_latency(&mut self, percent: usize, exchange: Exchange) -> Option<u32> {
+        self.chance(percent).then_some(match exchange {
+            Exchange::Sequential => 0,
+            Exchange::Parallel => 1,
+        })
+    }
+
     /// A length of order one.
     fn length(&mut self, low: f64, high: f64) -> f64 {
         self.entropy.between(low, high) * self.units.units.length
@@ -291,11 +299,7 @@ impl Painter {
         let units = scene.units;
         match self.entropy.below(10) {
             0..=4 => Coupling::Kinetic {
-                latency: match (self.chance(30), scene.exchange) {
-                    (false, _) => None,
-                    (true, Exchange::Sequential) => Some(0),
-                    (true, Exchange::Parallel) => Some(1),
-                },
+                latency: self.told_latency(30, scene.exchange),
                 shaping: self.chance(85),
                 adapt: self.chance(85),
                 guard: self.chance(85),
@@ -654,11 +658,7 @@ impl Painter {
         for surface in &mut scene.surfaces {
             if matches!(surface.motion, Motion::Input { inertia: Some(_) }) && self.chance(50) {
                 surface.exchange = SurfaceExchange {
-                    latency: match (self.chance(50), scene.exchange) {
-                        (false, _) => None,
-                        (true, Exchange::Sequential) => Some(0),
-                        (true, Exchange::Parallel) => Some(1),
-                    },
+                    latency: self.told_latency(50, scene.exchange),
                     shaping: self.chance(75),
                     adapt: self.chance(75),
                     guard: self.chance(75),

@@ -22,10 +22,10 @@ impl<S: Solvable> IslandStep<'_, S> {
             return S::zero();
         }
         let shift = newton_impact::shift(self.restitution(touch), touch.normal_velocity);
-        // Where bounces are resolved, one too short to be is none: it would lift what rests. A master that iterates has
-        // captured steps.
-        let resolves = self.system.settings.time_of_impact && !self.island.iterates;
-        if resolves && shift.value().abs() <= self.unresolved_speed(touch) {
+        // Where bounces are resolved, one too short to be is none: it would lift what rests.
+        if self.island.finds_impacts(&self.system.settings)
+            && shift.value().abs() <= self.unresolved_speed(touch)
+        {
             return S::zero();
         }
         shift * rebound.0

@@ -219,7 +219,7 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
         }
         match settings.scheme {
             Scheme::Midpoint { sweeps } => midpoint::run(self, sweeps, dt),
-            Scheme::MoreauJean if settings.time_of_impact && !self.island.iterates => {
+            Scheme::MoreauJean if self.island.finds_impacts(settings) => {
                 if self.island.is_crowd() {
                     if self.workspace.watch.strikes {
                         return;

@@ -305,6 +305,12 @@ impl Island {
         own.chain(self.pairs.iter().map(|near| (near.contact, near.sides)))
     }
 
+    /// Whether its steps are split at impacts. Those of a master that iterates are captured.
+    #[inline]
+    pub fn finds_impacts(&self, settings: &Settings) -> bool {
+        settings.time_of_impact && !self.iterates
+    }
+
     /// Whether parts of it that nothing connects may be stepped on their own.
     pub(super) fn splits(&self) -> bool {
         self.couplings.is_empty() && self.continuous.is_empty() && self.linkage.is_none()
