@@ -1,6 +1,7 @@
 //! Many seeds, in child processes on all cores: a seed that hangs or ends its process is a finding like any other.
 
 use super::{DIES, Finding, HANGS, examine};
+use crate::runner::processor_time;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -164,17 +165,4 @@ fn one_child(
     child.wait().ok();
     reader.join().ok();
     fault
-}
-
-/// Seconds of processor time of a process; none where the system does not tell.
-fn processor_time(process: u32) -> Option<f64> {
-    /// Ticks a second in this table, on every Linux.
-    const TICKS: f64 = 100.0;
-    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name in brackets may have blanks.
-    let (_, rest) = text.rsplit_once(')')?;
-    let mut words = rest.split_whitespace().skip(11);
-    let user: f64 = words.next()?.parse().ok()?;
-    let system: f64 = words.next()?.parse().ok()?;
-    Some((user + system) / TICKS)
 }
