@@ -29,6 +29,8 @@ pub struct Traced {
 }
 
 const CONSTANT: u64 = 0;
+/// The largest place that a note can have.
+const LAST_PLACE: u64 = u32::MAX as u64;
 
 /// How a number changes with the two that it was made of.
 #[derive(Clone, Copy, Debug)]
@@ -99,23 +101,27 @@ thread_local! {
 }
 
 #[inline(always)]
-fn note(value: f64, places: [u64; 2], slopes: [f64; 2]) -> Traced {
-    if places == [CONSTANT; 2] {
+fn note(value: f64, [one, other]: [u64; 2], [slope, other_slope]: [f64; 2]) -> Traced {
+    if one | other == CONSTANT {
         return Traced { value, place: CONSTANT };
     }
-    Traced { value, place: follow(places, slopes) }
+    Traced { value, place: follow(one, other, slope, other_slope) }
 }
 
-/// Notes an operation, or carries tangents along. Not inlined: there are many operations.
+/// Notes an operation, or carries tangents along. Not inlined: there are many operations. Its arguments fit into registers.
 #[inline(never)]
-fn follow(places: [u64; 2], slopes: [f64; 2]) -> u64 {
-    NOTES.with_borrow_mut(|notes| {
-        if notes.mode == Mode::Carry {
-            let [one, other] = places.map(f64::from_bits);
-            return (slopes[0] * one + slopes[1] * other).to_bits();
-        }
-        notes.push(Note { places: places.map(|place| place as u32), slopes })
-    })
+fn follow(one: u64, other: u64, slope: f64, other_slope: f64) -> u64 {
+    if one | other > LAST_PLACE {
+        return bits_of(slope * f64::from_bits(one) + other_slope * f64::from_bits(other));
+    }
+    let note = Note { places: [one as u32, other as u32], slopes: [slope, other_slope] };
+    NOTES.with_borrow_mut(|notes| notes.push(note))
+}
+
+/// The bits of a tangent, which are beyond those of any place: what is too small for that is none, and has no sign.
+#[inline(always)]
+fn bits_of(tangent: f64) -> u64 {
+    if tangent.abs() < f64::MIN_POSITIVE { CONSTANT } else { tangent.to_bits() }
 }
 
 /// Does `work` with numbers that carry tangents along: those of [`Traced::with_tangent`].
@@ -165,7 +171,7 @@ impl Tape {
         NOTES.with_borrow_mut(|notes| std::mem::swap(&mut **notes, &mut self.notes));
         let recording = Recording { tape: self };
         // The place of constants.
-        note(0.0, [u32::MAX.into(); 2], [0.0; 2]);
+        note(0.0, [LAST_PLACE; 2], [0.0; 2]);
         let result = work();
         drop(recording);
         (!self.notes.is_full).then_some(result)
@@ -233,8 +239,7 @@ impl Traced {
 
     /// The number with another tangent, within [`carry_along`].
     pub fn with_tangent(self, tangent: f64) -> Traced {
-        // Zero has no sign here, so that it is constant.
-        Traced { place: if tangent == 0.0 { CONSTANT } else { tangent.to_bits() }, ..self }
+        Traced { place: bits_of(tangent), ..self }
     }
 
     /// Its tangent, if it was made within [`carry_along`].

@@ -9,7 +9,7 @@ from conftest import ROOT, contact_fmu
 from fmi3_side import slave3
 
 # Steps that an adjoint derivative may take: twice of what was measured.
-MOST_STEPS = {"bouncing_ball": 8.0, "resting_block": 20.0, "wheel": 30.0}
+MOST_STEPS = {"bouncing_ball": 6.0, "resting_block": 12.0, "wheel": 18.0}
 
 
 @pytest.fixture(scope="module")
