@@ -1,7 +1,7 @@
 //! `contact-fmu build`.
 
+use super::source;
 use crate::fmi_version::FmiVersion;
-use crate::model::file;
 use crate::output_file;
 use crate::package;
 use anyhow::Context;
@@ -16,8 +16,8 @@ use std::path::PathBuf;
     after_help = "Examples:\n  contact-fmu build bouncing_ball.toml\n  contact-fmu build ball.toml -o out/ball.fmu --platform linux64\n  contact-fmu build ball.toml --fmi 3"
 )]
 pub struct Arguments {
-    /// Model file.
-    #[arg(value_name = "MODEL.toml")]
+    /// Model file, or an FMU of contact-fmu, to make one of the other version.
+    #[arg(value_name = "MODEL.toml|X.fmu")]
     model: PathBuf,
     /// FMU to write; NAME.fmu in the current folder when left out.
     #[arg(short, long, value_name = "OUT.fmu")]
@@ -40,7 +40,7 @@ fn version(text: &str) -> Result<FmiVersion, String> {
 
 /// Writes the FMU and prints its path on stdout.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let source = file::read(&arguments.model)?;
+    let source = source::read(&arguments.model)?;
     let path = arguments.output.unwrap_or_else(|| PathBuf::from(format!("{}.fmu", source.model.name)));
     let bytes = package::build(&source, arguments.fmi, &arguments.platforms)?;
     output_file::write(&path, &bytes).with_context(|| format!("cannot write {}", path.display()))?;

@@ -10,6 +10,7 @@ mod progress;
 mod schema;
 mod simulate;
 mod solve;
+mod source;
 mod ssp;
 mod terminal_plot;
 

@@ -1,6 +1,6 @@
 //! `contact-fmu modelica`.
 
-use crate::model::file;
+use super::source;
 use crate::package::entries::Entry;
 use crate::{modelica, output_folder};
 use std::io::{self, Write};
@@ -15,8 +15,8 @@ use std::path::{Component, Path, PathBuf};
     after_help = "Examples:\n  contact-fmu modelica coupled_ball.toml\n  contact-fmu modelica ball.toml -o libraries/BallContact --platform linux64"
 )]
 pub struct Arguments {
-    /// Model file.
-    #[arg(value_name = "MODEL.toml")]
+    /// Model file, or an FMU of contact-fmu.
+    #[arg(value_name = "MODEL.toml|X.fmu")]
     model: PathBuf,
     /// Folder to write, whose name is that of the package; NAME in the current folder when left out. One that
     /// contact-fmu has written is replaced.
@@ -29,7 +29,7 @@ pub struct Arguments {
 
 /// Writes the package and prints its path on stdout.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let source = file::read(&arguments.model)?;
+    let source = source::read(&arguments.model)?;
     let folder = match arguments.output {
         Some(folder) => folder,
         None => match modelica::package_name_fault(&source.model.name) {

@@ -1,7 +1,6 @@
 //! `contact-fmu ssp`.
 
-use super::message;
-use crate::model::file;
+use super::{message, source};
 use crate::output_file::OutputFile;
 use crate::ssp::{self, Parts};
 use anyhow::Context;
@@ -17,10 +16,11 @@ use std::path::{Path, PathBuf};
     after_help = "Examples:\n  contact-fmu ssp ball.toml\n  contact-fmu ssp ball.toml --with vehicle.fmu -o system.ssp\n  contact-fmu ssp ball.toml --with vehicle.fmu --connect 'vehicle.z=ball.ball.r[3]' --connect 'ball.ball.f[3]=vehicle.force'"
 )]
 pub struct Arguments {
-    /// Model file.
-    #[arg(value_name = "MODEL.toml")]
+    /// Model file, or an FMU of contact-fmu.
+    #[arg(value_name = "MODEL.toml|X.fmu")]
     model: PathBuf,
-    /// FMU of another tool, FMI 2.0, or 3.0 without arrays; repeat for several. Its name in the system is that of its file.
+    /// Another FMU, of FMI 2.0, or 3.0 without arrays; repeat for several. Its name in the system is that of its file. One of
+    /// contact-fmu with arrays is put in as FMI 2.0.
     #[arg(long = "with", value_name = "OTHER.fmu")]
     others: Vec<PathBuf>,
     /// Connection besides those by name, as COMPONENT.OUTPUT=COMPONENT.INPUT; repeat for several. The component of the
@@ -37,7 +37,7 @@ pub struct Arguments {
 
 /// Writes the package and prints its path on stdout.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let source = file::read(&arguments.model)?;
+    let source = source::read(&arguments.model)?;
     let path = arguments.output.unwrap_or_else(|| PathBuf::from(format!("{}.ssp", source.model.name)));
     let parts =
         Parts { others: &arguments.others, connections: &arguments.connections, open: arguments.open };

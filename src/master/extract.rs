@@ -4,6 +4,7 @@ use super::FmuError;
 use crate::description::ModelDescription;
 use crate::description::read;
 use crate::fmi_version::FmiVersion;
+use crate::model::file::SourceModel;
 use crate::model::{Model, packed};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -26,6 +27,8 @@ const MAX_DESCRIPTION: u64 = 200_000_000;
 const MAX_NAME: usize = 1000;
 
 const DESCRIPTION: &str = "modelDescription.xml";
+/// The model file in the resources of an FMU of this tool.
+const SOURCE: &str = "model.toml";
 
 /// An FMU file whose description has been read.
 pub struct FmuFile {
@@ -133,6 +136,14 @@ impl ExtractedFmu {
             Ok(_) => Err("the model in the FMU's resources belongs to another FMU".to_owned()),
             Err(error) => Err(error.to_string()),
         }
+    }
+
+    /// The same with the text of its file.
+    pub fn source(&self) -> Result<SourceModel, String> {
+        let model = self.model()?;
+        let source = fs::read_to_string(self.resources().join(SOURCE))
+            .map_err(|error| format!("{SOURCE}: {error}"))?;
+        Ok(SourceModel { model, source })
     }
 
     /// The folder `resources`, which need not exist.

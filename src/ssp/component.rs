@@ -1,6 +1,7 @@
 //! An FMU of the system.
 
 use crate::description::{Causality, ModelDescription, ScalarVariable, read, write};
+use crate::model::Model;
 use crate::model::file::SourceModel;
 use crate::package::guid::guid;
 use crate::variables;
@@ -20,9 +21,8 @@ impl Component {
     /// The model's own.
     pub fn of_model(source: &SourceModel) -> Component {
         let model = &source.model;
-        let xml = write::write(model, &variables::table(model), &guid(model));
-        let description = read::read(xml.as_bytes()).expect("what was just written");
-        Component { name: model.name.clone(), source: format!("resources/{}.fmu", model.name), description }
+        let source = format!("resources/{}.fmu", model.name);
+        Component { name: model.name.clone(), source, description: description(model) }
     }
 
     /// Another, named after its file, with a number if `before` has that name.
@@ -68,4 +68,10 @@ impl Component {
     pub fn with(&self, causality: Causality) -> impl Iterator<Item = &ScalarVariable> {
         self.description.model_variables.iter().filter(move |variable| variable.causality == causality)
     }
+}
+
+/// What the FMI 2.0 FMU of a model says about itself.
+pub fn description(model: &Model) -> ModelDescription {
+    let xml = write::write(model, &variables::table(model), &guid(model));
+    read::read(xml.as_bytes()).expect("what was just written")
 }

@@ -67,22 +67,33 @@ pub struct Parts<'a> {
 pub fn build(source: &SourceModel, parts: &Parts) -> Result<Ssp, SspError> {
     let own = package::build(source, FmiVersion::Two, &[])?;
     let mut components = vec![Component::of_model(source)];
-    let mut entries = Vec::new();
+    let (mut entries, mut notes) = (Vec::new(), Vec::new());
     for path in parts.others {
-        let component = Component::of_fmu(path, FmuFile::open(path)?.description, &components);
-        if let Some(variable) = component.array() {
-            return Err(SspError::Array { path: path.clone(), variable: variable.name.clone() });
-        }
-        entries.push(file(component.source.clone(), read(path)?));
+        let mut component = Component::of_fmu(path, FmuFile::open(path)?.description, &components);
+        let bytes = match component.array() {
+            None => read(path)?,
+            Some(variable) => {
+                let array = SspError::Array { path: path.clone(), variable: variable.name.clone() };
+                let source = FmuFile::open(path)?.extract()?.source().map_err(|_| array)?;
+                notes.push(format!(
+                    "{} has arrays, for which SSP 1.0 has no connectors: the package has the FMI 2.0 FMU of the same model",
+                    path.display()
+                ));
+                component.description = component::description(&source.model);
+                package::build(&source, FmiVersion::Two, &[])?
+            }
+        };
+        entries.push(file(component.source.clone(), bytes));
         components.push(component);
     }
     let wiring = Wiring::new(&components, parts.connections, parts.open)?;
+    notes.extend(wiring.notes.iter().cloned());
     let ssd = ssd::write(&source.model, &components, &wiring);
     entries.insert(0, file(components[0].source.clone(), own));
     entries.insert(0, file("SystemStructure.ssd", ssd.into_bytes()));
     let entries: Vec<Entry> = entries;
     let bytes = archive::write(&entries).map_err(PackageError::from)?;
-    Ok(Ssp { bytes, notes: wiring.notes })
+    Ok(Ssp { bytes, notes })
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, SspError> {

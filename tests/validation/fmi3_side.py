@@ -19,9 +19,13 @@ class Slave3:
             modelIdentifier=interface.modelIdentifier,
             instanceName=interface.modelIdentifier,
         )
+        self.messages = []
         self.fmu.instantiate(
-            eventModeUsed=events, earlyReturnAllowed=early_return, intermediateUpdate=intermediate
+            eventModeUsed=events, earlyReturnAllowed=early_return, intermediateUpdate=intermediate, logMessage=self.keep
         )
+
+    def keep(self, environment, status, category, message):
+        self.messages.append(message.decode())
 
     def start(self, **values):
         self.set(**values)

@@ -7,10 +7,11 @@ from pathlib import Path
 import fmpy
 import numpy as np
 import pytest
-from conftest import ROOT, contact_fmu, read_csv, refused
+from conftest import BUILDER, ROOT, contact_fmu, read_csv, refused
 from exact import ball_height
 from fmi3_side import slave3
 from fmpy import extract, read_model_description, simulate_fmu
+from fmpy.ssp.ssd import read_ssd
 from fmpy.validation import validate_fmu
 from lxml import etree
 
@@ -513,8 +514,39 @@ def test_size_grows_by_less_than_a_third(fmu3, fmus):
     assert sizes[1] < 4 / 3 * sizes[0], sizes
 
 
-def test_ssp_refuses_arrays_of_others(fmu3, tmp_path):
-    text = refused("ssp", ROOT / "models/bouncing_ball/model.toml", "--with", fmu3("coupled_ball"), "-o", tmp_path / "x.ssp")
+def contents(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_commands_take_the_model_out_of_an_fmu(fmu3, fmus, stair, tmp_path):
+    """What is made of an FMI 3.0 FMU is what is made of its model file, to the byte; also the FMU of the other version. FMUs of
+    other tools are refused."""
+    source = ROOT / "models/coupled_ball/model.toml"
+    for origin, name in ((source, "file"), (fmu3("coupled_ball"), "fmu")):
+        (tmp_path / name).mkdir()
+        contact_fmu("modelica", origin, "-o", tmp_path / name / "Ball")
+        contact_fmu("ssp", origin, "-o", tmp_path / name / "ball.ssp")
+        contact_fmu("build", origin, "-o", tmp_path / name / "ball.fmu")
+    assert contents(tmp_path / "file") == contents(tmp_path / "fmu")
+    assert (tmp_path / "fmu/ball.fmu").read_bytes() == Path(fmus.fmu("coupled_ball")).read_bytes()
+    contact_fmu("build", fmus.fmu("heightfield_rover"), "--fmi", "3", "-o", tmp_path / "rover3.fmu")
+    assert (tmp_path / "rover3.fmu").read_bytes() == Path(fmu3("heightfield_rover")).read_bytes()
+    assert "there is no model in" in refused("build", stair)
+
+
+def test_ssp_has_no_arrays(fmu3, stair, tmp_path):
+    """FMUs of contact-fmu are put in as FMI 2.0, which is told; those of others with arrays are refused."""
+    package = tmp_path / "x.ssp"
+    command = ["ssp", ROOT / "models/bouncing_ball/model.toml", "-o", package, "--with"]
+    done = subprocess.run([BUILDER, *command, fmu3("coupled_ball")], check=True, capture_output=True, text=True)
+    assert "note: " in done.stderr and "the FMI 2.0 FMU of the same model" in done.stderr
+    system = read_ssd(package).system
+    component = next(element for element in system.elements if element.name == "coupled_ball")
+    assert "ball.r[3]" in [connector.name for connector in component.connectors]
+    with zipfile.ZipFile(package) as archive:
+        (tmp_path / "ball.fmu").write_bytes(archive.read("resources/coupled_ball.fmu"))
+    assert read_model_description(tmp_path / "ball.fmu").fmiVersion == "2.0"
+    text = refused(*command, stair)
     assert "has arrays of FMI 3.0" in text and "FMI 2.0" in text
 
 
@@ -578,14 +610,20 @@ STAIR_DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-def test_simulate_runs_other_tools_in_event_mode(tmp_path):
-    """A stair in C whose counter rises every 0.3 s, at events told ahead and at early returns, and ends the simulation at 4."""
+@pytest.fixture
+def stair(tmp_path):
+    """An FMU of another tool."""
     (tmp_path / "stair.c").write_text(STAIR)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "stair.so", tmp_path / "stair.c"], check=True)
     with zipfile.ZipFile(tmp_path / "stair.fmu", "w") as archive:
         archive.writestr("modelDescription.xml", STAIR_DESCRIPTION)
         archive.write(tmp_path / "stair.so", "binaries/x86_64-linux/stair.so")
-    contact_fmu("simulate", tmp_path / "stair.fmu", "--events", "-o", tmp_path / "out.csv")
+    return tmp_path / "stair.fmu"
+
+
+def test_simulate_runs_other_tools_in_event_mode(stair, tmp_path):
+    """A stair in C whose counter rises every 0.3 s, at events told ahead and at early returns, and ends the simulation at 4."""
+    contact_fmu("simulate", stair, "--events", "-o", tmp_path / "out.csv")
     result = read_csv(tmp_path / "out.csv")
     twice = np.flatnonzero(np.diff(result["time"]) == 0.0)
     np.testing.assert_allclose(result["time"][twice], [0.3, 0.6, 0.9, 1.2], rtol=1e-12)

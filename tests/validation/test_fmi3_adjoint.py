@@ -97,13 +97,13 @@ def test_one_output_costs_few_steps(fmu3, model):
         m = call.size(call.knowns)
         for _ in range(30):
             slave.fmu.setFMUState(state)
-            begin = clock.perf_counter()
+            begin = clock.thread_time()
             slave.fmu.fmi3DoStep(slave.fmu.component, at, length, True, *map(byref, flags), byref(last))
-            best[0] = min(best[0], clock.perf_counter() - begin)
+            best[0] = min(best[0], clock.thread_time() - begin)
             adjoint = call.derivative("Adjoint", [1.0] * call.size(output), m, output)
-            begin = clock.perf_counter()
+            begin = clock.thread_time()
             adjoint()
-            best[1] = min(best[1], clock.perf_counter() - begin)
+            best[1] = min(best[1], clock.thread_time() - begin)
         slave.fmu.freeFMUState(state)
     print(f"{model}: {m} inputs, {best[1] / best[0]:.2f} steps of {1e6 * best[0]:.0f} us")
     assert best[1] < MOST_STEPS[model] * best[0]

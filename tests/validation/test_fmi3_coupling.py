@@ -315,5 +315,7 @@ def test_an_iteration_without_end_is_told(build):
         master = Master(slave, ["ball"], Erratic(1.0, 0.5))
         while not master.rounds:
             master.step(master.time + STEP)
-    # The first impulses are a round too.
-    assert master.rounds[0] == MOST_ROUNDS - 1
+        # The first impulses are a round too.
+        assert master.rounds[0] == MOST_ROUNDS - 1
+        (message,) = slave.messages
+        assert f"do not agree after {MOST_ROUNDS} rounds: apply the impulses of NODE.impulse" in message

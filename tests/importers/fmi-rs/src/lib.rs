@@ -1,0 +1,1 @@
+//! Tests only: the FMUs in `fmi-rs`.
