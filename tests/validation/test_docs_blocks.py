@@ -5,6 +5,7 @@ import re
 import shutil
 
 import pytest
+import yaml
 from conftest import ROOT, contact_fmu
 from test_readme import blocks, run_python, run_shell
 
@@ -135,6 +136,18 @@ def test_commands_of_the_page_on_platforms_are_there(tmp_path):
         if line.startswith("target/release/contact-fmu ") and "win64" not in line:
             run_shell(line.removeprefix("target/release/"), tmp_path)
     assert (tmp_path / "bouncing_ball.fmu").exists()
+
+
+def test_hosted_integration_runs_the_same_commands():
+    """Besides what sets a machine up, the workflow has nothing but the commands that are run here."""
+    workflow = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())
+    runs = {name: [step["run"] for step in job["steps"] if "run" in step] for name, job in workflow["jobs"].items()}
+    set_up = ("apt-get update && apt-get install ", "curl ")
+    ours = {name: [line for line in lines if not line.startswith(set_up)] for name, lines in runs.items()}
+    assert ours == {"test": ["scripts/test"], "release": ["scripts/release --check"]}
+    for (command,) in ours.values():
+        assert os.access(ROOT / command.split()[0], os.X_OK)
+    assert workflow["jobs"]["release"]["needs"] == "test"
 
 
 def test_commands_of_the_page_on_robustness_run(tmp_path):

@@ -128,7 +128,7 @@ def incline():
         found = [("contact-fmu", ours(model(block, contact, gravity), 5.0, 1e-2)["block.r[1]"][-1])]
         for label, way in [*found, *asked("incline", gravity, 0.5)]:
             rows.append([f"{part}", label, f"{way:.6g}", f"{abs(way - exact):.1e}"])
-    table(["part of the friction angle", "code, step 1e-3 s", "way after 5 s, m", "error, m"], rows)
+    table(["angle, relative to the friction angle", "code, step 1e-3 s", "distance after 5 s, m", "error, m"], rows)
 
 
 def stack():
@@ -155,7 +155,7 @@ def rolling():
     rows = []
     for label, speed, way in [*found, *asked("rolling", G, 0.2, 2.0)]:
         rows.append([label, f"{abs(speed - exact_speed):.1e}", f"{abs(way - exact_way):.1e}"])
-    table(["sliding, then rolling, step 1e-3 s", "error of the speed, m/s", "of the way after 2 s, m"], rows)
+    table(["sliding, then rolling, step 1e-3 s", "error of the speed, m/s", "error of the distance after 2 s, m"], rows)
 
 
 def robot():
@@ -174,7 +174,7 @@ def robot():
         few, many = min(spent(0.1) for _ in range(3)), min(spent(0.6) for _ in range(3))
     found = [("contact-fmu", (many - few) / 500)]
     rows = [[label, f"{seconds * 1e6:.0f}"] for label, seconds in [*found, *asked("robot", str(DOG))]]
-    table(["a dog of twelve joints on a floor", "us a step of 1e-3 s"], rows)
+    table(["a dog with twelve joints on a floor", "us a step of 1e-3 s"], rows)
 
 
 CASES = {case.__name__: case for case in (bounce, incline, stack, rolling, robot)}
