@@ -1,4 +1,4 @@
-//! `fmi-rs` finds nothing wrong with the description of any FMU, runs all of them, of FMI 2.0 and 3.0, in co-simulation and
+//! `fmi-rs` finds nothing wrong with the description of any FMU but what FMPy wants, runs all of them, of FMI 2.0 and 3.0, in co-simulation and
 //! model exchange, with the same numbers, and ends steps at impacts.
 //!
 //! `CONTACT_FMU` names the builder's executable.
@@ -222,8 +222,8 @@ fn run3(folder: &Path, description: &Arc<fmi3::ModelDescription>, kind: Kind) ->
     table3(&recorder)
 }
 
-/// The description, with which nothing is wrong but that output clocks are initial unknowns: FMPy refuses FMUs where they are
-/// not, and `fmi-rs` where they are.
+/// The description, with which nothing is wrong but that output clocks are initial unknowns: FMPy's validation wants them to be,
+/// that of `fmi-rs` wants them not to.
 fn description3(folder: &Path) -> Arc<fmi3::ModelDescription> {
     let text = std::fs::read_to_string(folder.join("modelDescription.xml")).unwrap();
     let description = fmi3::ModelDescription::from_string(&text).unwrap();
