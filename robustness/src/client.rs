@@ -30,11 +30,7 @@ pub static PREPARED: LazyLock<Vec<Prepared>> = LazyLock::new(|| MODELS.iter().ma
 
 /// Those that are made and step in microseconds, and the others.
 static BY_SIZE: LazyLock<[Vec<usize>; 2]> = LazyLock::new(|| {
-    let is_quick = |&index: &usize| {
-        let model = &PREPARED[index].known.model;
-        model.contacts.len() < 8 && model.nodes.len() < 8
-    };
-    let (quick, slow) = (0..PREPARED.len()).partition(is_quick);
+    let (quick, slow) = (0..PREPARED.len()).partition(|&index| PREPARED[index].is_quick());
     [quick, slow]
 });
 
@@ -62,6 +58,11 @@ impl Prepared {
             guid: CString::new(known.guid.as_str()).expect("no zero"),
             folder,
         }
+    }
+
+    /// Whether it is made and steps in microseconds.
+    pub fn is_quick(&self) -> bool {
+        self.known.model.contacts.len() < 8 && self.known.model.nodes.len() < 8
     }
 
     /// Identifies the model.

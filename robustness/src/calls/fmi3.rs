@@ -186,7 +186,8 @@ fn access(life: &Life, entropy: &mut Entropy) -> fmi3Status {
 
 fn derivatives(life: &Life, entropy: &mut Entropy) -> fmi3Status {
     let [unknown, known] = [(); 2].map(|()| *entropy.pick(&life.variables.reals));
-    let wrong = usize::from(entropy.one_in(8));
+    // Of large ones thrown about a step takes seconds, and its derivatives many times that.
+    let wrong = usize::from(entropy.one_in(8) || !life.prepared.is_quick());
     let is_forward = entropy.one_in(2);
     let (given, asked) = if is_forward { (known.1, unknown.1) } else { (unknown.1, known.1) };
     let seed: Vec<f64> = (0..given + wrong).map(|_| entropy.hostile_number()).collect();
