@@ -100,6 +100,9 @@ def sweep(
     for name, take in measures.items():
         if not (isinstance(take, str) or callable(take)):
             raise TypeError(f"{name}: {take!r} is neither the name of a column nor a function of the result")
+    workers = (os.cpu_count() or 1) if threads is None else threads
+    if not isinstance(workers, int) or workers < 1:
+        raise ValueError(f"threads is a whole number from 1 up, not {threads!r}")
     settings = [start_values({**(set or {}), **point}) for point in chosen]
     table, end = read_table(input), End()
     lock, done = threading.Lock(), 0
@@ -126,7 +129,7 @@ def sweep(
                 progress(done, len(chosen))
         return values, error
 
-    pool = ThreadPoolExecutor(threads or os.cpu_count())
+    pool = ThreadPoolExecutor(workers)
     try:
         results = list(pool.map(one, settings))
     finally:

@@ -317,10 +317,17 @@ fn climbed(first: &Convex, second: &Convex, start: Vector, entropy: &mut Entropy
 
 /// How two convex parts are apart. Ends early where they are known to overlap by less than `enough`.
 fn parts_apart(first: &Convex, second: &Convex, starts: usize, enough: f64, entropy: &mut Entropy) -> Apart {
-    if let Some((_, normal)) = cores_apart(first, second) {
-        return along(first, second, normal);
+    /// Part of the distance of nearest points that a direction has to prove: nearer than round-off they tell none.
+    const PROVEN: f64 = 0.999;
+    let mut start = direction(second.middle - first.middle);
+    if let Some((distance, normal)) = cores_apart(first, second) {
+        let found = along(first, second, normal);
+        if found.gap + first.margin + second.margin >= PROVEN * distance {
+            return found;
+        }
+        start = normal;
     }
-    let mut best = climbed(first, second, direction(second.middle - first.middle), entropy);
+    let mut best = climbed(first, second, start, entropy);
     for _ in 0..starts {
         if best.gap > -enough {
             break;

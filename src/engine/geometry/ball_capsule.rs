@@ -1,8 +1,7 @@
 //! Ball against capsule: with the centre `c` in the frame of the capsule, `a` its half axis and
 //! `t = clamp(c . a / a . a, -1, 1)`, `gap = |c - t a| - R1 - R2`.
 
-use super::disc_plane::any_across;
-use super::solids::{Ball, Capsule, along_segment, ball_near, direction};
+use super::solids::{Ball, Capsule, along_segment, any_across, ball_near, direction};
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
 use nalgebra::Vector3;

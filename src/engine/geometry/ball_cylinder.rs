@@ -2,8 +2,7 @@
 //! `b = |x| - h` and `o = p - R2`, `gap = max(b, o) - R1` where one of them is negative, else, near the rim,
 //! `gap = sqrt(b^2 + o^2) - R1`.
 
-use super::disc_plane::any_across;
-use super::solids::{Ball, Cylinder, ball_near, direction};
+use super::solids::{Ball, Cylinder, any_across, ball_near, direction};
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
 use crate::engine::tolerances::TOLERANCES;

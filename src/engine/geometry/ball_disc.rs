@@ -1,8 +1,7 @@
 //! Ball against disc: with the centre at the distance `p` from the axis and at the height `x` over the disc,
 //! `gap = sqrt(x^2 + max(p - R2, 0)^2) - R1`. The disc has two sides and no thickness.
 
-use super::disc_plane::any_across;
-use super::solids::{Ball, Disc, ball_near, direction};
+use super::solids::{Ball, Disc, any_across, ball_near, direction};
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
 use crate::engine::tolerances::TOLERANCES;

@@ -5,8 +5,7 @@
 //! second against the segment of the first: `gap = |p1 - p2| - R1 - R2`. Capsules that are nearly parallel touch at the
 //! ends that are beside the other, else they touch at one point.
 
-use super::disc_plane::any_across;
-use super::solids::{Capsule, Feature, along_segment, direction, values};
+use super::solids::{Capsule, Feature, along_segment, any_across, direction, values};
 use super::{Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::tolerances::TOLERANCES;

@@ -15,7 +15,6 @@ pub mod capsule_capsule;
 pub mod capsule_plane;
 pub mod convex;
 pub mod cylinder_plane;
-pub mod disc_plane;
 mod face_overlap;
 pub mod faceted;
 pub mod flat_parts;
@@ -51,7 +50,7 @@ use super::scalar::Scalar;
 use faceted::Faceted;
 use nalgebra::Vector3;
 use solid_pair::{SolidPair, features_of_pair, is_flat_on_mesh};
-use solids::{Ball, Feature};
+use solids::{Ball, Disc, Feature};
 
 /// A surface in world components.
 #[derive(Clone, Copy, Debug)]
@@ -118,10 +117,11 @@ pub fn meeting(shape: &NodeShape, surface: &SurfaceShape) -> Option<Meeting> {
     }
     let SurfaceShape::Solid { solid, .. } = surface else {
         return match shape {
-            NodeShape::Sphere { .. } | NodeShape::Disc { .. } => Some(Points(1)),
+            NodeShape::Sphere { .. } => Some(Points(1)),
             NodeShape::Points { count, .. } => Some(Points(*count)),
             NodeShape::Box(_) => Some(Points(box_plane::FEATURES)),
             NodeShape::Capsule(_) => Some(Points(capsule_plane::FEATURES)),
+            NodeShape::Disc { .. } => Some(Features(rim_plane::FEATURES as usize)),
             NodeShape::Cylinder(_) => Some(Features(cylinder_plane::FEATURES)),
             NodeShape::Hull(facets) => Some(Points(facets.counts.corners)),
             NodeShape::Surface => None,
@@ -138,6 +138,11 @@ pub fn meeting(shape: &NodeShape, surface: &SurfaceShape) -> Option<Meeting> {
         (NodeShape::Capsule(_), Solid::Capsule(_)) => Some(Features(capsule_capsule::FEATURES)),
         _ => features_of_pair(shape, solid).map(Features),
     }
+}
+
+/// Whether feature 0 of a pair that meets with features is its nearest point at any pose.
+pub fn has_nearest_point(shape: &NodeShape, surface: &SurfaceShape) -> bool {
+    matches!((shape, surface), (NodeShape::Disc { .. }, SurfaceShape::Plane { .. }))
 }
 
 /// Whether the normal of one of the touching points or features of a pair stays as it is when the node slides along.
@@ -169,8 +174,8 @@ pub fn proximity<S: Scalar>(
         (NodeShape::Sphere { radius }, Placed::Plane(plane)) => {
             sphere_plane::proximity(*radius, &pose.position, plane)
         }
-        (NodeShape::Disc { radius, axis }, Placed::Plane(plane)) => {
-            disc_plane::proximity(*radius, axis, pose, plane)
+        (&NodeShape::Disc { radius, axis }, Placed::Plane(plane)) => {
+            rim_plane::at(feature, &Disc { radius, axis }, pose, plane)
         }
         (NodeShape::Points { first, .. }, Placed::Plane(plane)) => {
             point_plane::proximity(&points[first + index], pose, plane)
@@ -231,6 +236,9 @@ pub fn features<S: Scalar>(
     found: &mut impl FnMut(Feature, Proximity<S>),
 ) {
     match (shape, surface) {
+        (&NodeShape::Disc { radius, axis }, Placed::Plane(plane)) => {
+            rim_plane::features(&Disc { radius, axis }, pose, plane, reach, found)
+        }
         (NodeShape::Cylinder(cylinder), Placed::Plane(plane)) => {
             cylinder_plane::features(cylinder, pose, plane, reach, found)
         }
@@ -261,6 +269,9 @@ pub fn gap_of_features<S: Scalar>(
     surface: &Placed<S>,
 ) -> S {
     match (shape, surface) {
+        (&NodeShape::Disc { radius, axis }, Placed::Plane(plane)) => {
+            rim_plane::gap(&Disc { radius, axis }, pose, plane)
+        }
         (NodeShape::Cylinder(cylinder), Placed::Plane(plane)) => cylinder_plane::gap(cylinder, pose, plane),
         (NodeShape::Box(first), Placed::Solid(Solid::Box(second), place)) => {
             box_box::gap(first, pose, second, place)

@@ -8,8 +8,7 @@
 //! The distance of a point of the circle from another circle has a closed form; its minima over the angle are looked for
 //! between samples. Tangents follow from one step of Newton's method with the derivative at the minimum.
 
-use super::disc_plane::any_across;
-use super::solids::{direction, oriented};
+use super::solids::{any_across, direction, oriented};
 use crate::engine::scalar::elementary::{hypot, power};
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::tolerances::TOLERANCES;

@@ -4,9 +4,8 @@
 //! and for a rim those between at a point of it. The rims of a disc are in the same place, each with the normals of
 //! one side.
 
-use super::disc_plane::any_across;
 use super::rim::Circle;
-use super::solids::{Cylinder, Disc, direction};
+use super::solids::{Cylinder, Disc, any_across, direction};
 use super::{Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::tolerances::TOLERANCES;

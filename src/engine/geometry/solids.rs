@@ -70,6 +70,16 @@ pub(super) fn direction<S: Scalar>(
     (vector.dot(&unit), unit)
 }
 
+/// Some unit vector perpendicular to the unit vector `axis`.
+pub(super) fn any_across<S: Scalar>(axis: &Vector3<S>) -> Vector3<S> {
+    let least = (0..3)
+        .min_by(|&i, &j| axis[i].value().abs().total_cmp(&axis[j].value().abs()))
+        .expect("a vector has components");
+    let mut across = axis * -axis[least];
+    across[least] += S::one();
+    across / length(&across)
+}
+
 /// The same for a vector between parts of two solids: where it points against `outward`, they overlap and the length
 /// is negative.
 #[inline]

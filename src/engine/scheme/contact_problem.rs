@@ -96,6 +96,8 @@ impl<S: Solvable> IslandStep<'_, S> {
         let (mut pass, mut unsolved) = (0, 0);
         let mut is_held;
         let mut has_moved = false;
+        self.workspace.pushed.clear();
+        self.workspace.pushed.resize(self.workspace.active.len(), Vector3::zeros());
         let solved = loop {
             self.begin_problem(Placing::Acting, pass, dt);
             for index in 0..self.workspace.active.len() {
@@ -105,7 +107,9 @@ impl<S: Solvable> IslandStep<'_, S> {
                 let local = if touch.flat {
                     frame * velocity
                 } else {
-                    turned_to(frame, &touch.normal_after) * velocity
+                    let (after, pushed) =
+                        (turned_to(frame, &touch.normal_after), &self.workspace.pushed[index]);
+                    after * (velocity + pushed) - frame * pushed
                 };
                 let shift = self.shift(touch, rebound);
                 let mu = self.state.parameters.mu[touch.contact];
@@ -134,9 +138,9 @@ impl<S: Solvable> IslandStep<'_, S> {
                 self.read_impulses();
                 again |= joint_friction::revise(self, pass, dt);
                 again = linked::revise(self, pass, dt, again);
-            } else if pass == 0 {
+            } else {
                 self.read_impulses();
-                has_moved = turning::revise(self, dt);
+                has_moved = turning::revise(self, pass, dt);
                 again |= has_moved;
             }
             if !again {
@@ -293,6 +297,10 @@ impl<S: Solvable> IslandStep<'_, S> {
             S::solve_mixed(&workspace.problem, &mut workspace.unknowns, &settings, &mut workspace.solver);
         let is_solved = report.status == Status::Solved;
         if !is_solved {
+            // One that is no number is no impulse; the residual tells.
+            if workspace.unknowns.iter().any(|unknown| !unknown.value().is_finite()) {
+                workspace.unknowns.fill(S::zero());
+            }
             // An answer that is none may pull.
             let normals = workspace.unknowns.iter_mut().step_by(3);
             normals.filter(|normal| normal.value() < 0.0).for_each(|normal| *normal = S::zero());

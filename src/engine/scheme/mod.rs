@@ -238,7 +238,7 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
         }
     }
 
-    /// Whether springs turn further in `dt` than can be solved for, and it may be cut.
+    /// Whether springs or joints turn further in `dt` than can be solved for, and it may be cut.
     #[inline]
     fn is_too_long(&mut self, dt: S) -> bool {
         dt.value() * f64::from(TOLERANCES.most_parts) > self.length && linked::is_lost(self, dt)

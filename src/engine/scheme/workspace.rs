@@ -54,6 +54,8 @@ pub struct Workspace<S: Scalar> {
     pub(in crate::engine) scales: Vec<S>,
     /// Normal impulses that bound the friction of the active contacts.
     pub(in crate::engine) limits: Vec<S>,
+    /// By active contact: how the impulses of the last pass change its velocity.
+    pub(in crate::engine) pushed: Vec<Vector3<S>>,
     /// Sizes of all impulses on each node over the interval at hand.
     pub(in crate::engine) loads: Vec<f64>,
     /// Contact problem of the active contacts, and its unknowns.
@@ -140,6 +142,7 @@ impl<S: Scalar> Workspace<S> {
             neighbours: Neighbours::with_capacity(nodes, coupled),
             scales: Vec::with_capacity(coupled),
             limits: Vec::with_capacity(coupled),
+            pushed: Vec::with_capacity(coupled),
             loads: vec![0.0; nodes],
             problem: MixedProblem::with_capacity(coupled, blocks),
             unknowns: Vec::with_capacity(3 * contacts.max(coupled)),

@@ -214,11 +214,13 @@ impl Contact {
         }
     }
 
-    /// The same with a continuous response, which gets the next places in `compressions`.
+    /// The same with a continuous response, which gets the next places in `compressions`. Its force is one of depth, so
+    /// that of features it has the one that is always nearest ([`has_nearest_point`](super::geometry::has_nearest_point)).
     pub fn continuous(self, compliance: Compliance, compressions: &mut usize) -> Contact {
         let first = *compressions;
-        *compressions += self.points;
-        Contact { response: Response::Continuous { compliance, first }, ..self }
+        let points = if self.by_features { 1 } else { self.points };
+        *compressions += points;
+        Contact { points, by_features: false, response: Response::Continuous { compliance, first }, ..self }
     }
 
     /// How many places its touching points have in [`super::State::guesses`]: where there are very many features, few

@@ -52,14 +52,18 @@ impl Shapes<'_> {
         }
     }
 
-    /// Whether a pair touches with features that follow from where its shapes are.
-    fn meets_with_features(&self, (node, other): Pair) -> bool {
+    /// Whether a pair has points of its own at any pose: not where it touches with features that follow from where its
+    /// shapes are, unless one is always the nearest.
+    fn has_fixed_points(&self, (node, other): Pair) -> bool {
         let surface = match other {
             Other::Surface(surface) => Some(self.surface_shapes[surface]),
             Other::Node(other) => self.node_shapes[other].as_surface(),
         };
-        let meeting = surface.and_then(|surface| meeting(&self.node_shapes[node], &surface));
-        matches!(meeting, Some(engine::geometry::Meeting::Features(_)))
+        let shape = &self.node_shapes[node];
+        surface.is_none_or(|surface| {
+            !matches!(meeting(shape, &surface), Some(engine::geometry::Meeting::Features(_)))
+                || engine::geometry::has_nearest_point(shape, &surface)
+        })
     }
 
     /// A node and another node or surface, in the order in which they have a gap function; none for two nodes that can
@@ -370,7 +374,7 @@ impl<'a> Validator<'a> {
         match &entry.compliance {
             None => hard,
             Some(written) => {
-                if shapes.meets_with_features((node, other)) {
+                if !shapes.has_fixed_points((node, other)) {
                     let message = format!(
                         "`compliance` is for contacts of fixed points, and `{}` touches `{}` with whichever edges and corners are near",
                         shapes.nodes[node].name,

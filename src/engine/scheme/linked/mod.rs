@@ -34,11 +34,12 @@ use crate::engine::ties::motor::{Demand, Moment};
 use crate::engine::ties::spring::{Miss, Pursuit};
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
+use std::cmp::Ordering;
 
 /// Solutions for the rows of joints, each with the end of the interval from the one before.
 const SWEEPS: usize = 3;
-/// Passes of a contact problem with joints, each with the ends that the one before has moved.
-const PASSES: u32 = 3;
+/// Passes of a contact problem, each with the ends that the one before has moved.
+pub const PASSES: u32 = 3;
 
 /// Forgets what was proposed, and keeps the accelerations without springs and joints.
 pub fn begin<S: Solvable>(step: &mut IslandStep<'_, S>) {
@@ -66,14 +67,49 @@ pub fn begin_evenly<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
     true
 }
 
-/// Whether `dt` is too long for how far springs turn in it without contact.
+/// Whether `dt` is too long for how far springs and joints turn in it without contact.
 pub fn is_lost<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) -> bool {
     let (linkage, index) = linkage_of(step);
-    if linkage.springs.is_empty() {
+    step.propose_free(dt);
+    step.workspace.linkages[index].pursuit == Pursuit::Lost || turns_too_far(step, linkage, index)
+}
+
+/// Whether joints turn so far within the interval that what their impulses do to the velocities at its end is no small part
+/// of the energy of motion.
+fn turns_too_far<S: Solvable>(step: &IslandStep<'_, S>, linkage: &Linkage, index: usize) -> bool {
+    let Scratch { motion, acting, ends, .. } = &step.workspace.linkages[index];
+    let mut work = 0.0;
+    for joint in 0..linkage.joints.len() {
+        let entry = &step.system.ties.joints[linkage.joints[joint]];
+        let Some(here) = linkage.place_joint(&step.system.ties, joint, acting) else { continue };
+        let Some(there) = linkage.place_joint(&step.system.ties, joint, ends) else { continue };
+        let rows = entry.rows(&here).into_iter().zip(entry.rows(&there));
+        for (place, (now, then)) in linkage.joint_places[joint].iter().zip(rows) {
+            let Some(place) = place else { continue };
+            let turned = now.velocity(place, ends) - then.velocity(place, ends);
+            work += motion.solution[place.block].dot(&turned).value().abs();
+        }
+    }
+    if work == 0.0 {
         return false;
     }
-    step.propose_free(dt);
-    step.workspace.linkages[index].pursuit == Pursuit::Lost
+    let parameters = &step.state.parameters;
+    let mut kinetic = 0.0;
+    for (end, place) in ends.iter().zip(&linkage.places) {
+        let mass = parameters.mass[place.node].value();
+        if mass.is_finite() {
+            kinetic += 0.5 * mass * end.velocity.dot(&end.velocity).value();
+        }
+        if let Some(rotation) = step.system.nodes[place.node].rotation
+            && step.turns_under_load(rotation)
+        {
+            let spin = &end.angular_velocity;
+            let momentum = angular_momentum(&end.pose.orientation, &parameters.inertia[rotation], spin);
+            kinetic += 0.5 * momentum.dot(spin).value();
+        }
+    }
+    // Also where a number is not finite.
+    work.partial_cmp(&(TOLERANCES.followed_part * kinetic)) != Some(Ordering::Less)
 }
 
 /// Forgets what was proposed.
@@ -132,6 +168,12 @@ fn solve_free<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
             if pursuit != Pursuit::Near {
                 break;
             }
+            left = solve_strained(step, linkage, index, dt);
+        }
+        // Newton steps that come no closer may lead anywhere: the linear step, which is stable, does.
+        if pursuit == Pursuit::Lost {
+            predict(step, dt);
+            strain(step, linkage, index, dt);
             left = solve_strained(step, linkage, index, dt);
         }
     }
