@@ -16,6 +16,7 @@ use crate::engine::scalar::{largest, length};
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
+use crate::engine::system::Contact;
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
@@ -27,10 +28,15 @@ const SLOW: f64 = 1e-4;
 /// of the proposal again. Returns whether the problem is to be solved once more.
 #[inline]
 pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bool {
-    // Captured steps are of order 1 in the times of impacts, and crowds are many bodies: one more pass has to do.
+    // Captured steps are of order 1 in the times of impacts, crowds are many bodies, and bounds of friction that follow from
+    // the answer move with every pass too: there one more pass has to do.
     let settings = &step.system.settings;
-    let is_captured = !step.island.finds_impacts(settings) || step.island.is_crowd();
-    let most = if is_captured { 2 } else { PASSES };
+    let has_cones = || {
+        let contact = |&index: &usize| &step.system.contacts[step.workspace.touches[index].contact];
+        step.workspace.active.iter().map(contact).all(Contact::is_plain_cone)
+    };
+    let is_fine = step.island.finds_impacts(settings) && !step.island.is_crowd() && has_cones();
+    let most = if is_fine { PASSES } else { 2 };
     let may_move = step.island.turns_along
         && pass + 1 < most
         && settings.scheme == Scheme::MoreauJean
@@ -38,7 +44,7 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bo
     if !may_move {
         return false;
     }
-    let bends = !is_captured && bend(step);
+    let bends = is_fine && bend(step);
     (turns(step, dt.value()) && move_ends(step, pass, dt)) || bends
 }
 
