@@ -16,7 +16,6 @@ use crate::engine::scalar::{largest, length};
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
-use crate::engine::system::Contact;
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
@@ -28,14 +27,17 @@ const SLOW: f64 = 1e-4;
 /// of the proposal again. Returns whether the problem is to be solved once more.
 #[inline]
 pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bool {
-    // Captured steps are of order 1 in the times of impacts, crowds are many bodies, and bounds of friction that follow from
-    // the answer move with every pass too: there one more pass has to do.
+    // A lone contact has one solution, which passes come closer to. Several may share their load in many ways, and bounds of
+    // friction that follow from the answer move with every pass too; captured steps are of order 1 in the times of
+    // impacts. There one more pass has to do.
     let settings = &step.system.settings;
-    let has_cones = || {
-        let contact = |&index: &usize| &step.system.contacts[step.workspace.touches[index].contact];
-        step.workspace.active.iter().map(contact).all(Contact::is_plain_cone)
+    let is_fine = match step.workspace.active[..] {
+        [only] => {
+            let contact = step.workspace.touches[only].contact;
+            step.island.finds_impacts(settings) && step.system.contacts[contact].is_plain_cone()
+        }
+        _ => false,
     };
-    let is_fine = step.island.finds_impacts(settings) && !step.island.is_crowd() && has_cones();
     let most = if is_fine { PASSES } else { 2 };
     let may_move = step.island.turns_along
         && pass + 1 < most
