@@ -140,8 +140,9 @@ impl<S: Solvable> IslandStep<'_, S> {
                 again = linked::revise(self, pass, dt, again);
             } else {
                 self.read_impulses();
-                has_moved = turning::revise(self, pass, dt);
-                again |= has_moved;
+                let moves = turning::revise(self, pass, dt);
+                has_moved |= moves;
+                again |= moves;
             }
             if !again {
                 break solved;

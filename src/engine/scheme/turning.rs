@@ -27,10 +27,18 @@ const SLOW: f64 = 1e-4;
 /// of the proposal again. Returns whether the problem is to be solved once more.
 #[inline]
 pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bool {
-    // Captured steps are of order 1 in the times of impacts, and crowds are many bodies: one more pass has to do.
+    // A lone contact has one solution, which passes come closer to. Several may share their load in many ways, and bounds of
+    // friction that follow from the answer move with every pass too; captured steps are of order 1 in the times of
+    // impacts. There one more pass has to do.
     let settings = &step.system.settings;
-    let is_captured = !step.island.finds_impacts(settings) || step.island.is_crowd();
-    let most = if is_captured { 2 } else { PASSES };
+    let is_fine = match step.workspace.active[..] {
+        [only] => {
+            let contact = step.workspace.touches[only].contact;
+            step.island.finds_impacts(settings) && step.system.contacts[contact].is_plain_cone()
+        }
+        _ => false,
+    };
+    let most = if is_fine { PASSES } else { 2 };
     let may_move = step.island.turns_along
         && pass + 1 < most
         && settings.scheme == Scheme::MoreauJean
@@ -38,7 +46,7 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bo
     if !may_move {
         return false;
     }
-    let bends = !is_captured && bend(step);
+    let bends = is_fine && bend(step);
     (turns(step, dt.value()) && move_ends(step, pass, dt)) || bends
 }
 
