@@ -160,7 +160,7 @@ fn advance_island<S: Solvable>(
     workspace: &mut Workspace<S>,
     span: (f64, f64),
 ) {
-    if island.is_searched() {
+    if island.is_searched(system, state) {
         parts::run(system, island, state, workspace, span);
     } else {
         IslandStep::new(system, island, state, workspace, span).run();

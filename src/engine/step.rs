@@ -179,7 +179,7 @@ pub(super) fn advance_by_substep<S: Solvable>(
     {
         return;
     }
-    if island.is_searched() {
+    if island.is_searched(system, state) {
         parts::run(system, island, state, workspace, (length, offset));
     } else {
         IslandStep::new(system, island, state, workspace, (length, offset)).run();

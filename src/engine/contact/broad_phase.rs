@@ -63,19 +63,25 @@ impl Search {
                 self.look(system, pile, state);
             }
             together.reset(system.nodes.len());
-            if whole.splits() {
+            if whole.splits(system, state) {
                 self.look_at_contacts(system, whole, state);
             } else {
                 self.contacts.clone_from(&whole.contacts);
                 whole.nodes.iter().for_each(|&node| together.join(whole.nodes[0], node));
             }
+            let mut widened = false;
             let own = self.contacts.iter().map(|&contact| system.contacts[contact].sides());
-            for sides in own.chain(self.near.iter().map(|near| near.sides)) {
-                if let Some(body) = system.surfaces[sides.surface].body {
-                    together.join(sides.node, body);
+            for Sides { node, surface } in own.chain(self.near.iter().map(|near| near.sides)) {
+                let Some(body) = system.surfaces[surface].body else { continue };
+                if system.yields(state, body) {
+                    together.join(node, body);
+                } else if self.ways[body] > self.ways[node] {
+                    self.ways[node] = self.ways[body];
+                    widened = true;
                 }
             }
-            if !self.widen(whole, together) {
+            widened |= self.widen(whole, together);
+            if !widened {
                 break;
             }
         }

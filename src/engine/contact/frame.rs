@@ -16,13 +16,18 @@ pub fn local_frame<S: Scalar>(normal: &Vector3<S>) -> Matrix3<S> {
     Matrix3::from_rows(&[normal.transpose(), first.transpose(), second.transpose()])
 }
 
-/// The frame turned so that `normal` is its first row, tangents as near as they can be.
+/// The frame turned by the smallest angle that makes `normal`, which is not opposite to it, its first row: the tangents
+/// go along whichever they are.
 pub fn turned_to<S: Scalar>(frame: &Matrix3<S>, normal: &Vector3<S>) -> Matrix3<S> {
-    let before = frame.row(1).transpose();
-    let across = before - normal * normal.dot(&before);
-    let first = across / length(&across);
-    let second = normal.cross(&first);
-    Matrix3::from_rows(&[normal.transpose(), first.transpose(), second.transpose()])
+    let before = frame.row(0).transpose();
+    let axis = before.cross(normal);
+    let nearness = S::one() / (S::one() + before.dot(normal));
+    let turned = |row: usize| {
+        let tangent = frame.row(row).transpose();
+        let along = axis.cross(&tangent);
+        (tangent + along + axis.cross(&along) * nearness).transpose()
+    };
+    Matrix3::from_rows(&[normal.transpose(), turned(1), turned(2)])
 }
 
 #[cfg(test)]
@@ -37,5 +42,18 @@ mod tests {
             assert!((frame.determinant() - 1.0).abs() < 1e-15);
             assert_eq!(frame.row(0).transpose(), Vector3::from(normal));
         }
+    }
+
+    /// A tangent goes along in the same way in any frame.
+    #[test]
+    fn turned_frames_do_not_depend_on_their_tangents() {
+        let (normal, after) = (Vector3::new(0.48, 0.6, 0.64), Vector3::new(0.6, 0.0, 0.8));
+        let frame = local_frame(&normal);
+        let (sine, cosine) = (0.6, 0.8);
+        let spun = Matrix3::new(1.0, 0.0, 0.0, 0.0, cosine, sine, 0.0, -sine, cosine) * frame;
+        let turned = [frame, spun].map(|frame| turned_to(&frame, &after).transpose() * frame);
+        assert!((turned[0] - turned[1]).abs().max() < 1e-15);
+        assert!((turned[0] * normal - after).abs().max() < 1e-15);
+        assert!((turned[0] * normal.cross(&after) - normal.cross(&after)).abs().max() < 1e-15);
     }
 }

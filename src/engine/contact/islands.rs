@@ -80,7 +80,17 @@ impl Split {
         contacts.sort(count, near_contacts.iter().map(home));
     }
 
-    /// Writes one of the islands.
+    /// The first node of an island.
+    pub fn first(&self, part: usize) -> usize {
+        self.nodes.of(part)[0]
+    }
+
+    /// Whether a node is in an island because it carries surfaces there: no impulse moves it, and so it connects nothing.
+    pub fn is_guest(&self, part: usize, node: usize) -> bool {
+        self.homes[node] != part
+    }
+
+    /// Writes one of the islands, with the bodies that carry surfaces of it.
     pub fn take(&self, part: usize, system: &System, whole: &Island, near: &[Near], island: &mut Island) {
         let fill = |list: &mut Vec<usize>, things: &[usize]| {
             list.clear();
@@ -98,10 +108,23 @@ impl Split {
         island.turns_along = island.contacts.iter().any(|&contact| system.contacts[contact].turns_along)
             || island.pairs.iter().any(turns);
         fill(&mut island.continuous, &whole.continuous);
-        fill(&mut island.couplings, &whole.couplings);
         fill(&mut island.links, &whole.links);
+        for index in 0..island.contacts.len() + island.pairs.len() {
+            let sides = match island.contacts.get(index) {
+                Some(&contact) => system.contacts[contact].sides(),
+                None => island.pairs[index - island.contacts.len()].sides,
+            };
+            if let Some(body) = system.surfaces[sides.surface].body
+                && self.is_guest(part, body)
+                && !island.nodes.contains(&body)
+            {
+                island.nodes.push(body);
+            }
+        }
+        island.couplings.clear();
+        island.couplings.extend(island.nodes.iter().filter_map(|&node| system.nodes[node].coupling));
         let is_point = |&node: &usize| system.nodes[node].rotation.is_none();
-        island.has_points_only = whole.couplings.is_empty() && island.nodes.iter().all(is_point);
+        island.has_points_only = island.couplings.is_empty() && island.nodes.iter().all(is_point);
         (island.has_own, island.iterates, island.linkage) = (whole.has_own, whole.iterates, whole.linkage);
         (island.is_pile, island.is_part, island.rest) = (whole.is_pile, true, whole.rest);
     }

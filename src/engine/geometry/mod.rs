@@ -216,7 +216,9 @@ pub fn proximity<S: Scalar>(
             let Some(SurfaceShape::Solid { solid, .. }) = shape.as_surface() else {
                 unreachable!("the shape meets a ball")
             };
-            ball_solid(ball, place, &solid, pose, details).seen_from_second(place, pose)
+            // The point of the ball, whichever of the two is the node.
+            let near = ball_solid(ball, place, &solid, pose, details);
+            Proximity { gap: near.gap, normal: -near.normal, arm: place.position + near.arm - pose.position }
         }
         (_, Placed::Solid(solid, place)) => SolidPair::of(shape, solid, details).at(feature, pose, place),
         (NodeShape::Surface, Placed::Plane(_)) => unreachable!("the pair has a gap function"),

@@ -273,7 +273,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         for pair in &self.island.pairs {
             self.workspace.memory.forget(self.system, self.state, pair.number);
         }
-        if !solved && !self.island.is_part {
+        if !solved && !self.is_pile() {
             return;
         }
         let Workspace { touches, active, columns, scales, unknowns, .. } = &*self.workspace;

@@ -4,12 +4,14 @@
 //! `q += M^-1 N^T x`. Where a body turns with it, gaps are not linear in `x` and it is repeated.
 
 use super::{IslandStep, Placing, linked};
-use crate::engine::contact::{Impulse, Touch, gap_at};
+use crate::engine::contact::{Carrier, Impulse, Touch, gap_at};
 use crate::engine::law::ContactMode;
 use crate::engine::math::rotation::{Orientation, angular_momentum, spin};
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::solver::Solvable;
+use crate::engine::state::State;
+use crate::engine::system::System;
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
@@ -50,7 +52,7 @@ fn put_on_surfaces<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
             let touch = &step.workspace.touches[place];
             let impulse = step.workspace.impulses[index].normal;
             let mut press = impulse * lever;
-            if turns_with(touch) || step.is_jointed() {
+            if turns_with(step.system, step.state, touch) || step.is_jointed() {
                 turns = true;
                 let gap = touch.gap;
                 if impulse.value() > 0.0 && gap.value() > 0.0 {
@@ -105,7 +107,7 @@ fn part_to_press<S: Solvable>(step: &IslandStep<'_, S>, lever: f64) -> f64 {
     let (mut deepest, mut pressed) = (0.0_f64, 0.0_f64);
     for (index, &place) in step.workspace.active.iter().enumerate() {
         let touch = &step.workspace.touches[place];
-        if !turns_with(touch) && !step.is_jointed() {
+        if !turns_with(step.system, step.state, touch) && !step.is_jointed() {
             return 1.0;
         }
         let impulse = step.workspace.impulses[index].normal.value();
@@ -121,7 +123,7 @@ fn take_penetrated<S: Solvable>(step: &mut IslandStep<'_, S>) {
     for index in 0..step.workspace.touches.len() {
         let touch = &step.workspace.touches[index];
         // What was further away than a displacement reaches is not looked at again.
-        if touch.gap.value() > TOLERANCES.nearby * length(&touch.arm).value()
+        if touch.gap.value() > TOLERANCES.nearby * step.least_arm(touch)
             || step.workspace.active[..known].contains(&index)
         {
             continue;
@@ -149,7 +151,7 @@ pub fn lift_out<S: Solvable>(step: &mut IslandStep<'_, S>) {
     if step.workspace.active.is_empty() {
         return;
     }
-    if step.island.is_part && !add_next(step) {
+    if step.is_pile() && !add_next(step) {
         return;
     }
     lift(step);
@@ -185,14 +187,15 @@ fn add_next<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
 
 /// Whether pressed contacts are on their surfaces and the others not inside.
 fn all_closed<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
-    /// Gaps that are left alone.
+    /// Gaps that are left alone where one displacement closes them.
     const CLOSED: f64 = 1e-15;
     let mut closed = true;
     for index in 0..step.workspace.active.len() {
         let pressed = step.workspace.impulses[index].normal.value() > 0.0;
         let gap = refresh(step, step.workspace.active[index]);
         let touch = &step.workspace.touches[step.workspace.active[index]];
-        let tolerance = if turns_with(touch) { CLOSED_PART * step.touching_distance(touch) } else { CLOSED };
+        let turns = turns_with(step.system, step.state, touch);
+        let tolerance = if turns { CLOSED_PART * step.touching_distance(touch) } else { CLOSED };
         closed &= (if pressed { gap.abs() } else { -gap }) <= tolerance;
     }
     closed
@@ -200,14 +203,15 @@ fn all_closed<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
 
 /// Whether a displacement may turn normal or arm of a contact.
 #[inline]
-pub(super) fn turns_with<S: Solvable>(touch: &Touch<S>) -> bool {
-    touch.rotation.is_some() || touch.carrier.is_some() || !touch.flat
+pub(super) fn turns_with<S: Solvable>(system: &System, state: &State<S>, touch: &Touch<S>) -> bool {
+    let is_displaced = |carrier: Carrier<S>| system.yields(state, carrier.node);
+    touch.rotation.is_some() || touch.carrier.is_some_and(is_displaced) || !touch.flat
 }
 
 #[inline]
 pub(super) fn refresh<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) -> f64 {
     let touch = &mut step.workspace.touches[index];
-    if turns_with(touch) {
+    if touch.rotation.is_some() || touch.carrier.is_some() || !touch.flat {
         touch.settle(step.system, step.state);
     } else {
         touch.gap = gap_at(step.system, step.state, touch.sides(), touch.point);
@@ -359,7 +363,7 @@ pub(super) fn lift<S: Solvable>(step: &mut IslandStep<'_, S>) {
                 return;
             }
             let is_alone = step.workspace.together.place(touch.node).is_none();
-            if !turns_with(touch) && !step.is_jointed() && is_alone {
+            if !turns_with(step.system, step.state, touch) && !step.is_jointed() && is_alone {
                 let (node, lifted) = (touch.node, -touch.normal * touch.gap);
                 shift(step, node, lifted);
             } else {

@@ -122,7 +122,8 @@ impl<S: Solvable> IslandStep<'_, S> {
             let acceleration = length(&self.workspace.acceleration[node]).value();
             self.length * (length(&state.velocity).value() + spin * extent + self.length * acceleration)
         };
-        let mut reach = TOLERANCES.nearby * node_extent + 2.0 * moved(sides.node, node_extent);
+        let size = if surface_extent > 0.0 { node_extent.min(surface_extent) } else { node_extent };
+        let mut reach = TOLERANCES.nearby * size + 2.0 * moved(sides.node, node_extent);
         if let Some(body) = self.system.surfaces[sides.surface].body {
             reach += 2.0 * moved(body, surface_extent);
         }

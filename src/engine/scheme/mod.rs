@@ -226,7 +226,7 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
                     }
                     let captured = &mut self.workspace.captured_pairs;
                     *captured = (*captured).max(self.island.contacts.len() + self.island.pairs.len());
-                    moreau_jean::capture(self, dt, moreau_jean::Gaps::Rounded)
+                    moreau_jean::run(self, dt)
                 } else {
                     time_of_impact::run(self, dt)
                 }

@@ -9,9 +9,7 @@ use crate::engine::solver::Solvable;
 /// What counts as closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gaps {
-    /// Gaps that are closed.
-    Exact,
-    /// Those that are round-off too.
+    /// Gaps that are closed but for round-off: what rests may not fall for it.
     Rounded,
     /// Those too that open in a bounce which may be over within the interval: in the contact problem only what returns is
     /// pushed.
@@ -20,15 +18,7 @@ pub enum Gaps {
 
 /// Advances the island by `dt`.
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
-    // Positions that a master gives, or that joints hold, and gaps between bodies carry round-off, and what rests may not
-    // fall for it.
-    let rounded = !step.island.couplings.is_empty() || step.is_jointed() || step.island.turns_along;
-    capture(step, dt, if rounded { Gaps::Rounded } else { Gaps::Exact });
-}
-
-/// The same with gaps taken as told.
-pub fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, gaps: Gaps) {
-    let passed = pass(step, dt, gaps);
+    let passed = pass(step, dt, Gaps::Rounded);
     // A master that iterates has its own positions.
     if step.system.settings.correction && !step.island.iterates {
         super::correction::lift_out(step);
@@ -66,7 +56,7 @@ pub fn pass<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, gaps: Gaps) -> Pas
         step.propose_impact(dt);
     }
     let account = balance::open(step);
-    let outside = step.island.is_part.then(|| balance::outside(step));
+    let outside = step.is_pile().then(|| balance::outside(step));
     if catches {
         catch::accept(step, dt);
     } else {
@@ -80,11 +70,12 @@ pub fn pass<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, gaps: Gaps) -> Pas
 /// Makes active what closes soon.
 pub fn activate<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, gaps: Gaps) {
     let look_ahead = step.system.settings.gamma * dt.value();
+    let is_pile = step.is_pile();
     step.workspace.active.clear();
     for index in 0..step.workspace.touches.len() {
         let touch = &step.workspace.touches[index];
-        let mut rounding = if gaps == Gaps::Exact { 0.0 } else { step.touching_distance(touch) };
-        if step.island.is_part {
+        let mut rounding = step.touching_distance(touch);
+        if is_pile {
             rounding += step.settling_distance(touch);
         }
         let mut opening = touch.normal_velocity.value();

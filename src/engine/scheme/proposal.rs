@@ -250,12 +250,13 @@ impl<S: Solvable> IslandStep<'_, S> {
         let body = touch.carrier.map(|carrier| self.proposed_pose(carrier.node, dt));
         let end = near(self.system, &node, body.as_ref(), touch.sides(), touch.point);
         let carrier_arm = body.map(|body| node.position + end.arm - body.position);
-        // The lowest point of a rim that is nearly flat runs around it, on either body: there is nothing to follow.
+        // The lowest point of a rim that is nearly flat runs around it, on either body: there is nothing to follow. What no
+        // impulse turns has no rim: its touching point is where the other body is.
+        let turns = |rotation: usize| self.turns_under_load(rotation);
         let ran = runs_off(&touch.arm, &end.arm)
-            || touch
-                .carrier
-                .zip(carrier_arm)
-                .is_some_and(|(carrier, arm)| carrier.rotation.is_some() && runs_off(&carrier.arm, &arm));
+            || touch.carrier.zip(carrier_arm).is_some_and(|(carrier, arm)| {
+                carrier.rotation.is_some_and(turns) && runs_off(&carrier.arm, &arm)
+            });
         if !ran {
             touch.arm_after = end.arm;
             if let (Some(carrier), Some(arm)) = (&mut touch.carrier, carrier_arm) {

@@ -8,7 +8,7 @@
 
 use super::{IslandStep, correction};
 use crate::engine::contact::gap_of_pair;
-use crate::engine::contact::{Impulse, pose};
+use crate::engine::contact::{Impulse, Touch, pose};
 use crate::engine::geometry::Pose;
 use crate::engine::law::ContactMode;
 use crate::engine::math::rotation::Orientation;
@@ -45,7 +45,8 @@ impl<S: Scalar> SettlingScratch<S> {
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>) {
     // Nothing is pressed in by moving out of the only contact, nor by displacements that are exact.
     let touches = &step.workspace.touches;
-    let is_safe = touches.len() < 2 || !touches.iter().any(correction::turns_with);
+    let turns = |touch: &Touch<S>| correction::turns_with(step.system, step.state, touch);
+    let is_safe = touches.len() < 2 || !touches.iter().any(turns);
     // In a pile what is beside a body is part of every correction.
     if is_safe || step.is_jointed() || step.island.is_crowd() {
         correction::close(step, S::zero());

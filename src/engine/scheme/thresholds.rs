@@ -42,7 +42,12 @@ impl<S: Solvable> IslandStep<'_, S> {
             _ if self.system.stop(touch.sides()).is_some() => self.unresolved_at_stop(touch),
             None => {
                 let acceleration = &self.workspace.acceleration[touch.node];
-                self.unresolved(touch, -touch.normal.dot(acceleration).value(), largest(acceleration), 0.0)
+                self.unresolved(
+                    touch,
+                    -touch.normal.dot(acceleration).value(),
+                    length(acceleration).value(),
+                    0.0,
+                )
             }
             Some(carrier) => self.unresolved_on(touch, carrier),
         }
@@ -54,7 +59,7 @@ impl<S: Solvable> IslandStep<'_, S> {
     fn unresolved_at_stop(&self, touch: &Touch<S>) -> f64 {
         let relative = self.relative_acceleration_at(touch);
         let surface_speed = touch.carrier.map_or(0.0, |carrier| largest(&carrier.velocity(self.state)));
-        self.unresolved(touch, -touch.normal.dot(&relative).value(), largest(&relative), surface_speed)
+        self.unresolved(touch, -touch.normal.dot(&relative).value(), length(&relative).value(), surface_speed)
     }
 
     /// Acceleration of the touching point without contact, relative to the surface beside it, in an island with joints.
@@ -78,13 +83,13 @@ impl<S: Solvable> IslandStep<'_, S> {
     fn unresolved_on(&self, touch: &Touch<S>, carrier: &Carrier<S>) -> f64 {
         let acceleration = self.relative_acceleration(touch);
         let mut pressing = -touch.normal.dot(&acceleration).value();
-        let mut whole = largest(&acceleration);
+        let mut whole = length(&acceleration).value();
         // Bodies that fall together press each other as soon as something holds one of them up.
         if self.state.parameters.mass[carrier.node].value().is_finite() {
             for node in [touch.node, carrier.node] {
                 let acceleration = &self.workspace.acceleration[node];
                 pressing = pressing.max(touch.normal.dot(acceleration).value().abs());
-                whole = whole.max(largest(acceleration));
+                whole = whole.max(length(acceleration).value());
             }
         }
         self.unresolved(touch, pressing, whole, largest(&carrier.velocity(self.state)))
@@ -140,35 +145,49 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// Normal velocity that turning makes of none within a step.
     #[inline(never)]
     pub(super) fn turning_speed(&self, touch: &Touch<S>) -> f64 {
-        let spin_of = |rotation: usize| length(&self.state.rotations[rotation].angular_velocity).value();
-        let arm = length(&touch.arm).value();
-        let rolling = match (touch.rotation, &self.system.nodes[touch.node].shape) {
-            // A stop stays where it is on the body.
-            _ if self.system.stop(touch.sides()).is_some() => 0.0,
-            // The lowest point of a rim may run around it, and then has not the velocity that was foreseen.
-            (Some(rotation), NodeShape::Disc { .. } | NodeShape::Cylinder(_)) => {
-                let spin = spin_of(rotation);
-                self.followed(spin) * spin.powi(2) * arm
+        // A stop stays where it is on the body.
+        if self.system.stop(touch.sides()).is_some() {
+            return 0.0;
+        }
+        let mut speed = self.rolling_speed(touch.node, &touch.arm);
+        if let Some(carrier) = &touch.carrier {
+            speed += self.rolling_speed(carrier.node, &carrier.arm);
+            // A surface of the master may turn otherwise than was foreseen, under what rests or slides on it.
+            if let (true, Some(rotation), Some(_)) =
+                (touch.held, carrier.rotation, self.system.nodes[carrier.node].coupling)
+            {
+                let spin = length(&self.state.rotations[rotation].angular_velocity).value();
+                let sliding = length(&touch.velocity(self.state)).value();
+                speed += self.length * spin * (spin * length(&carrier.arm).value() + 2.0 * sliding);
             }
+        }
+        speed
+    }
+
+    /// Normal velocity that a body makes at a contact as it turns within a step.
+    fn rolling_speed(&self, node: usize, arm: &Vector3<S>) -> f64 {
+        let Some(rotation) = self.system.nodes[node].rotation else { return 0.0 };
+        let spin = length(&self.state.rotations[rotation].angular_velocity).value();
+        let arm = length(arm).value();
+        match &self.system.nodes[node].shape {
+            // The lowest point of a rim may run around it, and then has not the velocity that was foreseen.
+            NodeShape::Disc { .. } | NodeShape::Cylinder(_) => self.followed(spin) * spin.powi(2) * arm,
             // Another touching point has it, but for what contact has changed on the way.
-            (Some(rotation), shape) if shape.has_edges() => {
-                let spin = spin_of(rotation);
-                let acceleration =
-                    length(&self.workspace.acceleration[touch.node]).value() + spin * spin * arm;
+            shape if shape.has_edges() => {
+                let acceleration = length(&self.workspace.acceleration[node]).value() + spin * spin * arm;
                 self.followed(spin).powi(2) * spin * acceleration
             }
             _ => 0.0,
+        }
+    }
+
+    /// Distance of a contact point from the nearest centre of a body that impulses move.
+    pub(super) fn least_arm(&self, touch: &Touch<S>) -> f64 {
+        let of = |node: usize, arm: &Vector3<S>| {
+            if self.system.yields(self.state, node) { length(arm).value() } else { f64::INFINITY }
         };
-        let tilting = match &touch.carrier {
-            // So does a surface that turns, under what rests or slides on it.
-            Some(carrier) if touch.held => {
-                let spin = carrier.rotation.map_or(0.0, spin_of);
-                let sliding = length(&touch.velocity(self.state)).value();
-                self.length * spin * (spin * length(&carrier.arm).value() + 2.0 * sliding)
-            }
-            _ => 0.0,
-        };
-        rolling + tilting
+        let carried = touch.carrier.map_or(f64::INFINITY, |carrier| of(carrier.node, &carrier.arm));
+        of(touch.node, &touch.arm).min(carried)
     }
 
     /// How long a contact is followed at most on a body that turns: intervals in which it acts are cut there.
@@ -220,14 +239,14 @@ impl<S: Solvable> IslandStep<'_, S> {
         const UNRESOLVED: f64 = 1e-7;
         let of_node = |node: usize| {
             let state = &self.state.nodes[node];
-            let fallen = largest(&self.workspace.acceleration[node]) * self.length * self.length;
+            let fallen = length(&self.workspace.acceleration[node]).value() * self.length * self.length;
             largest(&state.position)
                 + largest(&state.velocity) * self.length
                 + fallen * (UNRESOLVED / TOLERANCES.rounding)
         };
         let mut size = of_node(touch.node) + largest(&touch.arm);
         if self.is_of_many(touch) {
-            let fallen = largest(&self.workspace.acceleration[touch.node]) * self.length * self.length;
+            let fallen = length(&self.workspace.acceleration[touch.node]).value() * self.length * self.length;
             size += fallen * (LEARNT / TOLERANCES.rounding);
         }
         if let Some(carrier) = &touch.carrier {
@@ -239,7 +258,7 @@ impl<S: Solvable> IslandStep<'_, S> {
     /// Speed that what is learnt of a mechanism leaves unsure.
     #[inline(never)]
     fn unsure_speed(&self, touch: &Touch<S>) -> f64 {
-        LEARNT * largest(&self.workspace.acceleration[touch.node]) * self.length
+        LEARNT * length(&self.workspace.acceleration[touch.node]).value() * self.length
     }
 
     /// Whether the node is one of several points of a mechanism, which may carry more contacts than it can move in: these
@@ -250,12 +269,22 @@ impl<S: Solvable> IslandStep<'_, S> {
         together.nodes().len() > 1 && together.place(touch.node).is_some()
     }
 
+    /// Whether two bodies that impulses move are nearer than they fall within the step.
+    pub(super) fn is_pile(&self) -> bool {
+        let are_near = |touch: &Touch<S>| {
+            touch.carrier.is_some_and(|carrier| self.system.yields(self.state, carrier.node))
+                && self.system.yields(self.state, touch.node)
+                && touch.gap.value() <= self.settling_distance(touch)
+        };
+        self.workspace.touches.iter().any(are_near)
+    }
+
     /// Distance that a body falls within a step: in a pile, what is nearer rests. Otherwise contacts would open and close
     /// in turn, by the error of the step.
     #[inline(never)]
     pub(super) fn settling_distance(&self, touch: &Touch<S>) -> f64 {
         let carrier =
-            touch.carrier.map_or(0.0, |carrier| largest(&self.workspace.acceleration[carrier.node]));
-        self.length * self.length * largest(&self.workspace.acceleration[touch.node]).max(carrier)
+            touch.carrier.map_or(0.0, |carrier| length(&self.workspace.acceleration[carrier.node]).value());
+        self.length * self.length * length(&self.workspace.acceleration[touch.node]).value().max(carrier)
     }
 }

@@ -193,16 +193,23 @@ fn strays<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> bool {
         if system.stop(touch.sides()).is_some() {
             return false;
         }
-        let own = if system.nodes[touch.node].shape.is_round() { 0.0 } else { spin(touch.rotation) };
-        let angle = (own + touch.carrier.map_or(0.0, |carrier| spin(carrier.rotation))) * dt.value();
-        let arm =
-            length(&touch.arm).value() + touch.carrier.map_or(0.0, |carrier| length(&carrier.arm).value());
-        let reach = TOLERANCES.nearby * length(&touch.arm).value();
+        let angle = |node: usize, rotation: Option<usize>| {
+            if system.nodes[node].shape.is_round() { 0.0 } else { spin(rotation) * dt.value() }
+        };
+        let own = angle(touch.node, touch.rotation);
+        let mut away = length(&touch.arm).value() * own * own;
+        let mut most = own;
+        if let Some(carrier) = &touch.carrier {
+            let turned = angle(carrier.node, carrier.rotation);
+            away += length(&carrier.arm).value() * turned * turned;
+            most = most.max(turned);
+        }
+        let reach = TOLERANCES.nearby * step.least_arm(touch);
         let within = system.half_width(touch.sides()).map_or(reach, |width| reach.min(width));
-        if own * dt.value() > TOLERANCES.followed_part {
+        if most > TOLERANCES.followed_part {
             return true;
         }
-        if arm * angle * angle <= within {
+        if away <= within {
             return false;
         }
         let carrier = touch.carrier.map(|carrier| step.proposed_pose(carrier.node, dt));
@@ -258,7 +265,7 @@ fn closing<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
 // Not inlined: steps of shapes that touch at one point stay short.
 #[inline(never)]
 fn join_features<S: Solvable>(step: &mut IslandStep<'_, S>, closing: bool) {
-    /// Gap of such features, as a part of the distance of the touching point from the centres.
+    /// Gap of such features, as a part of the distance of the touching point from the nearer centre.
     const TOGETHER: f64 = 1e-7;
     let touching = step.workspace.active.len();
     let mut known = 0;
@@ -268,8 +275,7 @@ fn join_features<S: Solvable>(step: &mut IslandStep<'_, S>, closing: bool) {
             known += 1;
             continue;
         }
-        let carrier = touch.carrier.map_or(0.0, |carrier| length(&carrier.arm).value());
-        let reach = TOGETHER * (length(&touch.arm).value() + carrier);
+        let reach = TOGETHER * step.least_arm(touch);
         if touch.gap.value() > reach || step.system.touches_at_one_point(touch.contact, touch.sides()) {
             continue;
         }
@@ -364,7 +370,7 @@ pub(super) fn flight<S: Solvable>(step: &IslandStep<'_, S>, node: usize, sides: 
     let turning = match step.system.nodes[node].rotation {
         _ if is_round => Turning::None,
         None => Turning::None,
-        Some(rotation) if step.workspace.active.is_empty() && step.island.linkage.is_none() => {
+        Some(rotation) if step.workspace.active.is_empty() && !step.system.tied[node] => {
             Turning::Free(step.free_rotation(node, rotation))
         }
         Some(rotation) => {

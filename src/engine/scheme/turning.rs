@@ -12,7 +12,7 @@
 use super::IslandStep;
 use super::linked::PASSES;
 use crate::engine::math::rotation::{angular_momentum, spin};
-use crate::engine::scalar::{largest, length};
+use crate::engine::scalar::length;
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
@@ -76,7 +76,7 @@ fn bend<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
 /// Whether a body in contact turns far enough.
 fn turns<S: Solvable>(step: &IslandStep<'_, S>, dt: f64) -> bool {
     let matters = |node: usize, rotation: Option<usize>| {
-        let is_fast = |rotation: usize| dt * largest(&step.workspace.turns[rotation].end) > SLOW;
+        let is_fast = |rotation: usize| dt * length(&step.workspace.turns[rotation].end).value() > SLOW;
         !step.system.nodes[node].shape.is_round() && rotation.is_some_and(is_fast)
     };
     step.workspace.active.iter().any(|&index| {
@@ -99,17 +99,24 @@ fn move_ends<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> boo
     let mut moved = turn_on(step, dt);
     for index in 0..step.workspace.active.len() {
         let place = step.workspace.active[index];
-        let (arm, normal) =
-            (step.workspace.touches[place].arm_after, step.workspace.touches[place].normal_after);
+        let before = step.workspace.touches[place];
         step.look_ahead_at(place, dt);
         let touch = &step.workspace.touches[place];
-        let spin = touch.rotation.map_or(Vector3::zeros(), |rotation| step.workspace.turns[rotation].end);
-        let by_arm = length(&spin.cross(&(touch.arm_after - arm)));
-        let by_normal = length(&step.proposed_velocity(touch)) * length(&(touch.normal_after - normal));
+        let spun = |rotation: Option<usize>, arm: Vector3<S>| match rotation {
+            Some(rotation) => length(&step.workspace.turns[rotation].end.cross(&arm)),
+            None => S::zero(),
+        };
+        let mut by_arm = spun(touch.rotation, touch.arm_after - before.arm_after);
+        if let (Some(carrier), Some(was)) = (&touch.carrier, &before.carrier) {
+            by_arm += spun(carrier.rotation, carrier.arm_after - was.arm_after);
+        }
+        let by_normal =
+            length(&step.proposed_velocity(touch)) * length(&(touch.normal_after - before.normal_after));
         moved = moved.max((by_arm + by_normal).value());
     }
     take_out(step);
-    let speeds = step.island.nodes.iter().map(|&node| largest(&step.workspace.velocity[node]));
+    let closing = |&place: &usize| length(&step.proposed_velocity(&step.workspace.touches[place])).value();
+    let speeds = step.workspace.active.iter().map(closing);
     moved > TOLERANCES.small * speeds.fold(0.0, f64::max)
 }
 

@@ -4,7 +4,7 @@ use super::continuous::ContinuousScratch;
 use super::end_point::EndPointScratch;
 use super::group_memory::GroupMemory;
 use super::midpoint::MidpointScratch;
-use super::parts::PartsScratch;
+use super::parts::{Guest, PartsScratch};
 use super::repeat::Repeat;
 use super::watch::Watch;
 use crate::engine::contact::{Impulse, InverseMass, Jacobian, Touch};
@@ -73,6 +73,8 @@ pub struct Workspace<S: Scalar> {
     /// What pairs of groups remember, and what finds out which bodies hang together; made when it is first needed.
     pub(in crate::engine) memory: GroupMemory<S>,
     pub(in crate::engine) parts: Option<Box<PartsScratch>>,
+    /// Bodies that no impulse moves in the part at hand.
+    pub(in crate::engine) guests: Vec<Guest<S>>,
     /// Most pairs in an island whose steps are captured because it is too large to be split at impacts.
     pub(in crate::engine) captured_pairs: usize,
     /// What to do at events.
@@ -163,6 +165,7 @@ impl<S: Scalar> Workspace<S> {
             linkages: system.linkages.iter().map(linkage::Scratch::new).collect(),
             memory: GroupMemory::new(),
             parts: None,
+            guests: Vec::new(),
             captured_pairs: 0,
             watch: Watch::OFF,
             strike_from: Vec::new(),

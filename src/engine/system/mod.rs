@@ -15,7 +15,9 @@ use super::geometry::{Details, Meeting, NodeShape, Solid, Surface, SurfaceShape,
 use super::law::FrictionLaw;
 use super::law::continuous::Compliance;
 use super::math::union_find::UnionFind;
+use super::scalar::Scalar;
 use super::settings::Settings;
+use super::state::State;
 use super::ties::Ties;
 use crate::engine::tolerances::TOLERANCES;
 
@@ -41,6 +43,8 @@ pub struct System {
     pub couplings: Vec<Coupling>,
     /// Springs and joints.
     pub ties: Ties,
+    /// Whether one of them acts on a node, by node.
+    pub tied: Vec<bool>,
     /// Groups of nodes that influence one another through contacts, springs and joints.
     pub islands: Vec<Island>,
     /// Springs and joints island by island, for those that have any.
@@ -294,7 +298,8 @@ impl Island {
     /// A lone contact of a point mass is solved exactly, and at once.
     fn comes_to_rest(&self, contacts: &[Contact]) -> bool {
         let is_plain = |contact: &Contact| contact.memory.is_none() && contact.friction.passes().is_none();
-        self.splits()
+        self.couplings.is_empty()
+            && self.is_untied()
             && (self.is_pile || self.contacts.len() > usize::from(self.has_points_only))
             && self.contacts.iter().all(|&contact| is_plain(&contacts[contact]))
             && (!self.is_pile
@@ -313,15 +318,22 @@ impl Island {
         settings.time_of_impact && !self.iterates
     }
 
-    /// Whether parts of it that nothing connects may be stepped on their own.
-    pub(super) fn splits(&self) -> bool {
-        self.couplings.is_empty() && self.continuous.is_empty() && self.linkage.is_none()
+    /// Whether hard contacts alone connect its nodes.
+    fn is_untied(&self) -> bool {
+        self.continuous.is_empty() && self.linkage.is_none()
+    }
+
+    /// Whether parts of it that nothing connects may be stepped on their own: a body of the master connects what touches it
+    /// where contact moves it.
+    pub(super) fn splits<S: Scalar>(&self, system: &System, state: &State<S>) -> bool {
+        let yields = |&coupling: &usize| system.yields(state, system.couplings[coupling].node);
+        self.is_untied() && !self.couplings.iter().any(yields)
     }
 
     /// Whether in every substep it is found anew what hangs together.
     #[inline]
-    pub(super) fn is_searched(&self) -> bool {
-        self.is_pile || (self.nodes.len() > 1 && self.splits())
+    pub(super) fn is_searched<S: Scalar>(&self, system: &System, state: &State<S>) -> bool {
+        self.is_pile || (self.nodes.len() > 1 && self.splits(system, state))
     }
 
     /// Whether so many pairs hang together that every impact starts many others: such steps are captured.
@@ -378,6 +390,8 @@ impl System {
                 first
             })
             .collect();
+        let mut tied = vec![false; nodes.len()];
+        ties.ends().flatten().flatten().for_each(|node| tied[node] = true);
         let mut system = System {
             settings,
             nodes,
@@ -387,6 +401,7 @@ impl System {
             first_points,
             couplings,
             ties,
+            tied,
             islands,
             linkages,
             pair_points: count,
@@ -395,6 +410,14 @@ impl System {
         };
         system.mechanism = Mechanism::of(&system);
         system
+    }
+
+    /// Whether impulses change the motion of a node.
+    pub(super) fn yields<S: Scalar>(&self, state: &State<S>, node: usize) -> bool {
+        let parameters = &state.parameters;
+        let turns =
+            |rotation: usize| parameters.inertia[rotation].iter().any(|moment| moment.value().is_finite());
+        parameters.mass[node].value().is_finite() || self.nodes[node].rotation.is_some_and(turns)
     }
 
     /// Number of points of a contact that may touch at the same time.

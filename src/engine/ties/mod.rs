@@ -31,8 +31,13 @@ pub struct Ties {
 impl Ties {
     /// The nodes that are tied to one another, pair by pair.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.ends().filter_map(|[one, other]| one.zip(other))
+    }
+
+    /// The nodes at the ends of all springs and joints; none for the ground.
+    pub fn ends(&self) -> impl Iterator<Item = [Option<usize>; 2]> + '_ {
         let springs = self.springs.iter().map(|spring| spring.ends.map(|end| end.node));
         let joints = self.joints.iter().map(|joint| joint.ends.map(|end| end.anchor.node));
-        springs.chain(joints).filter_map(|[one, other]| one.zip(other))
+        springs.chain(joints)
     }
 }

@@ -1,9 +1,10 @@
 //! Compares two runs that must be alike.
 //!
-//! Round-off and the solver's tolerance (1e-10 of the speeds) disturb a run, and contact lets disturbances grow, without
-//! bound where which corner touches first is a matter of chance. So two copies of the scene are run that are disturbed by
-//! `DISTURBANCE` at the start, ten times the solver's tolerance, in position, velocity and rotation: two runs must agree
-//! to `FACTOR` of what these have moved apart, and nothing is said beyond the time at which that reaches `CHAOS` of a body.
+//! Round-off and the solver's tolerance (1e-10 of the speeds, if the model says nothing) disturb a run, and contact lets
+//! disturbances grow, without bound where which corner touches first is a matter of chance. So two copies of the scene are
+//! run that are disturbed by `DISTURBANCE` times that tolerance at the start, in position, velocity and rotation: two runs
+//! must agree to `FACTOR` of what these have moved apart, and nothing is said beyond the time at which that reaches `CHAOS`
+//! of a body.
 //! The solver's tolerance is about the largest speeds and impulses of a contact problem: a body that is lighter than
 //! another by a factor may be off by that factor more, over the way that the bodies go.
 //! Compared are places and orientations, which are continuous in time; speeds are not, at an impact.
@@ -13,8 +14,10 @@ use super::super::scene::*;
 use super::{Case, Verdict};
 use crate::neighbours::distance::extent;
 
-/// Relative disturbance of the copies.
-const DISTURBANCE: f64 = 1e-9;
+/// What solvers leave at best, and thresholds of the engine cut off.
+const ROUND_OFF: f64 = 1e-10;
+/// Relative disturbance of the copies, in tolerances of the solver.
+const DISTURBANCE: f64 = 10.0;
 /// By how much two runs may differ, against disturbed copies.
 const FACTOR: f64 = 30.0;
 /// What is allowed in any case.
@@ -69,8 +72,9 @@ impl Case {
     /// What may be between two runs of this scene; none where its disturbed copies do not run.
     pub fn yardstick(&self) -> Option<&Yardstick> {
         let make = || {
+            let size = DISTURBANCE * self.scene.solver_tolerance().max(ROUND_OFF);
             let copies: Option<Vec<Trace>> = [0, 1]
-                .map(|which| run(&disturbed(self, &self.scene, DISTURBANCE, which), &Way::default()).ok())
+                .map(|which| run(&disturbed(self, &self.scene, size, which), &Way::default()).ok())
                 .into_iter()
                 .collect();
             let copies = copies?;

@@ -2,16 +2,18 @@
 //!
 //! Momentum is kept to round-off (1e-9 of what is exchanged, in up to some tens of events) by every scheme: forces are
 //! means over the step. So is angular momentum, but for free rotation, which a scheme of order 2 follows to the third
-//! power of the angle `a` of an internal step (with one sweep, `midpoint` is of order 1: to the second), and must follow
-//! to a hundredth at any angle. `multistep` and `hht` integrate accelerations: of them the order alone is asked for. What
-//! contact pushes turns a body through its inertia somewhere in the step, and is off by how much that inertia turns:
-//! `|(R I R^T I^-1 - 1) T| <= a k |T|` with `k` the ratio of the moments less one, and `a` how far spins or corrections of
-//! positions turn the body in the step. A correction keeps the kinetic energy at its new orientation, and so the angular
-//! momentum `L` to `a k |L|`. Energy of point masses is kept to round-off. Where bodies turn, an arm or a moment of inertia
-//! that turns by an angle `a` in a step is off by `a^2` in a scheme of order 2, and energy with it, by `a^2` of the kinetic
-//! energy and of what impulses push: that is the slack of a step. Schemes that are not of order 2 in energy (theta other than 0.5, multistep, hht) are
-//! asked not to gain any, and captured steps may gain what `stress` derives. So may Newton's law of impact with friction
-//! where the model asks for it as it stands.
+//! power of the angle `a` of an internal step (with one sweep, `midpoint` is of order 1: to the second), and must
+//! follow to a hundredth at any angle. `multistep` and `hht` integrate accelerations: of them the order alone is asked
+//! for. What contact pushes turns a body through its inertia somewhere in the step, and is off by how much that inertia
+//! turns: `|(R I R^T I^-1 - 1) T| <= a k |T|` with `k` the ratio of the moments less one, and `a` how far spins or
+//! corrections of positions turn the body in the step. A correction keeps the kinetic energy at its new orientation,
+//! and so the angular momentum `L` to `a k |L|`. Arms are differences of positions `r`, and moments of impulses `p` as
+//! precise as `1e-15 |r| |p|`: all that there is where a body is pushed at its centre. Energy of point masses is kept
+//! to round-off. Where bodies turn, an arm or a moment of inertia that turns by an angle `a` in a step is off by `a^2`
+//! in a scheme of order 2, and energy with it, by `a^2` of the kinetic energy and of what impulses push: that is the
+//! slack of a step. Schemes that are not of order 2 in energy (theta other than 0.5, multistep, hht) are asked not to
+//! gain any, and captured steps may gain what `stress` derives. So may Newton's law of impact with friction where the
+//! model asks for it as it stands.
 
 use super::super::run::Frame;
 use super::super::scene::*;
@@ -19,6 +21,9 @@ use super::{Case, Verdict};
 use crate::neighbours::distance::extent;
 
 const ROUND_OFF: f64 = 1e-9;
+
+/// Precision of a position.
+const LAST_DIGITS: f64 = 1e-15;
 
 /// Part of its angular momentum that a body may lose in a step, however fast it turns.
 const FREE_ROTATION: f64 = 1e-2;
@@ -100,7 +105,8 @@ pub fn angular_momentum(case: &Case) -> Verdict {
         // Where impacts are found in time, what is left to correct is far less than what is pushed.
         let part = if scene.time_of_impact && !scene.is_iterated() { pushed / size } else { 1.0 };
         let slack = ROUND_OFF + free + part * (angle * uneven).min(1.0);
-        Some([(is - was - step.pushed[1]).norm() / size, slack])
+        let rounded = LAST_DIGITS * step.pushed[0].norm() * step.is.r.norm();
+        Some([((is - was - step.pushed[1]).norm() - rounded).max(0.0) / size, slack])
     })
 }
 

@@ -23,7 +23,7 @@ use crate::engine::contact::pose;
 use crate::engine::linkage::assembly::{Course, Strained};
 use crate::engine::linkage::{Before, Configuration, Scratch, Springs, Stiffening};
 use crate::engine::math::rotation::{angular_momentum, is_uneven, spin};
-use crate::engine::scalar::{Scalar, largest};
+use crate::engine::scalar::{Scalar, length};
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
@@ -249,7 +249,7 @@ fn bend<S: Solvable>(
         let found = springs.strained(spring, motion.mobility());
         let (rate, rounding) = springs.rate(spring);
         miss.work += (found.impulse - solved).dot(&rate).value().abs();
-        miss.rounding += rounding * largest(&rate);
+        miss.rounding += rounding * length(&rate).value();
         let entry = linkage.springs[spring];
         miss.energy += ties.springs[entry].energy(parameters.stiffness[entry], &before[spring]).value();
         let answered = found.stiff * found.seen(place, &motion.solution);

@@ -4,7 +4,7 @@ use super::super::{IslandStep, Weights, end_point};
 use super::placement::fill_placement;
 use super::{SWEEPS, demand, linkage_of, moment, see_ends, stiffening, write_joints};
 use crate::engine::linkage::{Before, Configuration, Scratch, Springs, Stiffening, spring_apart};
-use crate::engine::scalar::largest;
+use crate::engine::scalar::length;
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::solver::Solvable;
 use crate::engine::system::linkage::Linkage;
@@ -121,9 +121,10 @@ fn fill_end<S: Solvable>(
     for (local, place) in linkage.places.iter().enumerate() {
         let at = step.workspace.linkages[index].acting[local];
         let (force, torque) = end_point::missing(step, place.node, &at);
-        let applied = largest(&step.workspace.acceleration[place.node]) * dt.value();
+        let applied = length(&step.workspace.acceleration[place.node]).value() * dt.value();
         let motion = &mut step.workspace.linkages[index].motion;
-        let speeds = [motion.speed, largest(&at.velocity), largest(&at.angular_velocity), applied];
+        let speeds =
+            [motion.speed, length(&at.velocity).value(), length(&at.angular_velocity).value(), applied];
         motion.speed = speeds.into_iter().fold(0.0, f64::max);
         motion.right[place.linear] += force * weights.force;
         if let Some(block) = place.angular {
@@ -167,7 +168,9 @@ pub fn move_midway<S: Solvable>(
         if let Some(block) = place.angular {
             motion.right[block] += angular;
         }
-        speed = speed.max(largest(&ends[local].velocity)).max(largest(&ends[local].angular_velocity));
+        speed = speed
+            .max(length(&ends[local].velocity).value())
+            .max(length(&ends[local].angular_velocity).value());
     }
     let Scratch { motion, free, .. } = &mut step.workspace.linkages[index];
     motion.speed = speed;

@@ -6,7 +6,7 @@ use super::stiffening;
 use crate::engine::linkage::Scratch;
 use crate::engine::linkage::assembly::System as LinearSystem;
 use crate::engine::linkage::plain::{PlainMatrix, acting_velocity};
-use crate::engine::scalar::largest;
+use crate::engine::scalar::length;
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
@@ -128,7 +128,7 @@ fn pursue<S: Solvable>(
             matrix.at[local] = nodes[node].position + mean * (theta * dt);
             motion.solution[local] = (free - velocity[node]) * mass;
             miss.energy += 0.5 * mass.value() * mean.dot(&mean).value();
-            speed = speed.max(largest(&mean));
+            speed = speed.max(length(&mean).value());
         }
         miss.rounding = rounded * speed;
         let acting = |local: usize| mean(island[local]);
