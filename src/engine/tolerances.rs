@@ -58,6 +58,15 @@ pub struct Tolerances {
     /// Shift or compliance, over a diagonal near one, at which contacts are nearly on their own: where proximal points and
     /// the path of vanishing compliance begin.
     pub first_shift: f64,
+    /// Smoothing of complementarity that follows as a part of the one before, and the length of what is left of the smoothed
+    /// equations, over the smoothing, at which it does: larger steps lose the path in piles.
+    pub smoothing_shrink: f64,
+    /// See above.
+    pub smoothing_centre: f64,
+    /// Smoothing of slip speeds over that of complementarity: the sooner it vanishes, the sooner is known what sticks.
+    pub slip_smoothing: f64,
+    /// Part of the decrease which a linear model promises that a step must bring [Armijo 1966].
+    pub sufficient_decrease: f64,
 }
 
 /// The values in use.
@@ -82,4 +91,8 @@ pub const TOLERANCES: Tolerances = Tolerances {
     bound_passes: 50,
     most_parts: 256,
     first_shift: 0.1,
+    smoothing_shrink: 0.2,
+    smoothing_centre: 0.3,
+    slip_smoothing: 1e-3,
+    sufficient_decrease: 1e-4,
 };

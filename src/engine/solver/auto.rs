@@ -1,26 +1,21 @@
 //! The default. In this order, until solved:
 //! 1. the path of vanishing compliance ([`path`]), whose end is the defined one of many solutions;
-//! 2. proximal Newton from the best point, shifts shrinking fast;
-//! 3. more Gauss-Seidel sweeps, then proximal Newton, shifts shrinking slowly;
-//! 4. Newton and proximal Newton from other starting points: zero, then points spread over the cones.
+//! 2. proximal Newton from the best point;
+//! 3. the path of vanishing smoothing ([`smoothing`]), then proximal Newton from its end.
 //!
 //! Each may use a part of the iteration limit, so that the next ones have their turn.
 //! A contact that nothing couples to others is solved in closed form before this. Large parts, of which the linear
-//! systems of Newton's iterations cost much more than a sweep, are left to [`patches`] first and to [`conjugate`] last,
-//! and huge ones to [`patches`] alone.
+//! systems of Newton's iterations cost much more than a sweep, are left to [`patches`] before and after [`smoothing`].
 
-use super::component::{Best, Component};
-use super::{Effort, Scratch, conjugate, newton, nsgs, patches, path, proximal};
+use super::component::Component;
+use super::{Effort, Scratch, patches, path, proximal, smoothing};
 
-const RESTARTS: u32 = 30;
-
-/// Pairs of bodies from which on a part is large, and from which on it is huge.
+/// Pairs of bodies from which on a part is large.
 const LARGE: usize = 48;
-const HUGE: usize = 500;
-/// Iterations of [`patches`] before Newton's turn with the whole of a large part.
-const SWEEPS_OF_LARGE: u32 = 300;
-/// The same of a huge part, and of a large one after Newton, for each iteration of the limit: they cost a small part of
-/// one of Newton's iterations.
+/// Sweeps before Newton's turn with the whole of a large part, at least, and all of them for each iteration of the limit. A
+/// sweep costs a small part of one of Newton's iterations, the smaller the more contacts there are: a part has as many sweeps
+/// as contacts.
+const FIRST_SWEEPS: u32 = 300;
 const MORE_SWEEPS: u32 = 10;
 
 /// Solves from the point in `part` and leaves the best point seen there.
@@ -29,21 +24,11 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
         return solve_by_newton(part, limit, scratch);
     }
     let most = limit.saturating_mul(MORE_SWEEPS);
-    if part.pairs() >= HUGE {
-        return patches::solve(part, most, scratch);
-    }
-    let mut effort = patches::solve(part, limit.min(SWEEPS_OF_LARGE), scratch);
-    for turn in 0..2 {
-        if effort.solved {
-            break;
-        }
-        let more = match turn {
-            0 => solve_by_newton(part, limit, scratch),
-            _ => conjugate::solve(part, most, scratch),
-        };
-        effort = Effort { iterations: effort.iterations.saturating_add(more.iterations), ..more };
-    }
-    effort
+    let first = FIRST_SWEEPS.max(part.contacts() as u32).min(most);
+    patches::solve(part, first, scratch)
+        .then(most, |_| smoothing::solve(part, limit, scratch))
+        .then(most, |_| solve_by_newton(part, limit, scratch))
+        .then(most, |left| patches::solve(part, left, scratch))
 }
 
 /// Whether sweeps come first.
@@ -55,29 +40,9 @@ pub fn is_large(part: &Component) -> bool {
 fn solve_by_newton(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
     Effort { solver: "guess", iterations: 0, solved: part.solved() }
         .then(limit, |left| path::solve(part, left, scratch))
-        .then(limit, |left| proximal::solve(part, proximal::FAST, left.min(limit / 4), scratch))
-        .then(limit, |left| nsgs::solve(part, left.min(limit / 10), scratch))
-        .then(limit, |left| proximal::solve(part, proximal::SLOW, left.min(limit / 4), scratch))
-        .then(limit, |left| restart(part, left, scratch))
-}
-
-fn restart(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
-    let mut memory = std::mem::take(&mut scratch.best_of_all);
-    let mut best = Best::begin(&mut memory, part);
-    let mut effort = Effort { solver: "restart", iterations: 0, solved: false };
-    for attempt in 0..RESTARTS {
-        let shrink = if attempt % 2 == 0 { proximal::FAST } else { proximal::SLOW };
-        effort = effort
-            .then(limit, |limit| {
-                part.start_at(attempt);
-                newton::solve(part, limit, scratch)
-            })
-            .then(limit, |left| proximal::solve(part, shrink, left.min(limit / 5), scratch));
-        best.offer(part);
-    }
-    let effort = best.finish(part, effort.solver, effort.iterations);
-    scratch.best_of_all = memory;
-    effort
+        .then(limit, |left| proximal::solve(part, left.min(limit / 4), scratch))
+        .then(limit, |left| smoothing::solve(part, left, scratch))
+        .then(limit, |left| proximal::solve(part, left, scratch))
 }
 
 #[cfg(test)]
@@ -100,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn restarts_keep_the_best_point() {
+    fn later_solvers_keep_the_best_point() {
         let problem = box_on_corners(TWISTS[2], 0.4);
         let mut part = part_of(&problem, 1e-12);
         solve(&mut part, 1000, &mut Scratch::default());

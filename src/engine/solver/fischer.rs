@@ -9,6 +9,7 @@ use super::complementarity::{LcpSettings, Stop, add_scaled, clamp, largest, velo
 use super::report::Status;
 use crate::engine::problem::complementarity::Complementarity;
 use crate::engine::scalar::elementary::hypot;
+use crate::engine::tolerances::TOLERANCES;
 
 /// Rows up to which dense elimination from many starts is bearable.
 const LIMIT: usize = 400;
@@ -18,8 +19,6 @@ const ITERATIONS: u32 = 60;
 const STARTS: u32 = 24;
 /// Halvings of one step.
 const HALVINGS: u32 = 30;
-/// Decrease, relative to the gradient's promise, that a step must bring.
-const DECREASE: f64 = 1e-4;
 /// Merit relative to `|q|^2` below which only round-off is left.
 const ROUND_OFF: f64 = 1e-30;
 
@@ -131,7 +130,7 @@ fn descend<P: Complementarity>(problem: &P, limit: u32, scratch: &mut Scratch) -
                 *trial = z + length * step;
             }
             let new = merit_of(problem, trial);
-            if new <= merit + DECREASE * length * slope {
+            if new <= merit + TOLERANCES.sufficient_decrease * length * slope {
                 accepted = true;
                 break;
             }

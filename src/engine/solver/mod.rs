@@ -30,6 +30,7 @@ mod proximal;
 mod report;
 mod sensitivity;
 mod single_contact;
+mod smoothing;
 mod sparse;
 mod split;
 
@@ -93,12 +94,12 @@ pub struct SolverScratch {
 #[derive(Debug, Default)]
 struct Scratch {
     best: Vec<[f64; 3]>,
-    best_of_all: Vec<[f64; 3]>,
     centre: Vec<[f64; 3]>,
     newton: newton::NewtonScratch,
     path: path::PathScratch,
     conjugate: conjugate::ConjugateScratch,
     patches: patches::PatchScratch,
+    smoothing: smoothing::SmoothingScratch,
 }
 
 impl SolverScratch {
@@ -111,12 +112,12 @@ impl SolverScratch {
             part: Component::with_capacity(contacts, blocks),
             work: Scratch {
                 best: Vec::with_capacity(contacts),
-                best_of_all: Vec::with_capacity(contacts),
                 centre: Vec::with_capacity(contacts),
                 newton: newton::NewtonScratch::with_capacity(contacts.min(LIKELY_DENSE)),
                 path: path::PathScratch::with_capacity(contacts),
                 conjugate: conjugate::ConjugateScratch::default(),
                 patches: patches::PatchScratch::default(),
+                smoothing: smoothing::SmoothingScratch::default(),
             },
             values: ConeProblem::default(),
             impulses: Vec::new(),
@@ -257,8 +258,9 @@ fn solve_part(part: &mut Component, method: Nonlinear, limit: u32, work: &mut Sc
     match method {
         Nonlinear::Auto => auto::solve(part, limit, work),
         Nonlinear::Nsgs => nsgs::solve(part, limit, work),
-        Nonlinear::Newton => newton::solve(part, limit, work)
-            .then(limit, |limit| proximal::solve(part, proximal::FAST, limit, work)),
+        Nonlinear::Newton => {
+            newton::solve(part, limit, work).then(limit, |limit| proximal::solve(part, limit, work))
+        }
     }
 }
 
@@ -268,7 +270,7 @@ fn solve_from_guess(part: &mut Component, method: Nonlinear, limit: u32, work: &
     if guess.solved {
         return guess;
     }
-    part.start_at(0);
+    part.restart();
     let effort = solve_part(part, method, limit, work);
     Effort { iterations: effort.iterations.saturating_add(guess.iterations), ..effort }
 }
