@@ -1,9 +1,12 @@
-"""Mechanisms in the master whose points are contact nodes of the FMU: a double pendulum, a table on four feet, a slider on a
-rail. Each gives positions and velocities of its points and is moved under forces there, held over a step."""
+"""Mechanisms in the master whose points are contact nodes of the FMU: pendulums of several links, a four-bar linkage, a table
+on four feet, a cart, a slider on a rail. Each gives positions and velocities of its points and is moved under forces there, held over a step."""
 
 import numpy as np
+from cvode_side import write
+from fmpy.sundials import CVodeSolver
 from masters import FMU2NamedSlave
 from scipy.integrate import solve_ivp
+from scipy.optimize import root
 
 G = 9.81
 
@@ -107,52 +110,65 @@ def runge_kutta(rate, y, h):
     return y + h / 6 * (a + 2 * b + 2 * c + d)
 
 
-class DoublePendulum:
-    """Two points of 1 kg on rods of 1 m in the plane of x and z, let go at 1.2 rad; its tip is a node over a floor 1.6 m
-    below the pivot."""
+class Pendulum:
+    """Points on rods one after the other in the plane of x and z, let go at rest; some of them are nodes over a floor at
+    `floor` below the pivot."""
 
-    FLOOR = -1.6
+    def __init__(self, angles, floor, masses=None, lengths=None, nodes=(-1,), rule="RK4"):
+        self.links = len(angles)
+        self.masses = np.ones(self.links) if masses is None else np.array(masses)
+        self.lengths = np.ones(self.links) if lengths is None else np.array(lengths)
+        self.y, self.floor, self.rule = np.array([*angles, *np.zeros(self.links)], float), floor, rule
+        self.nodes = [range(self.links)[node] for node in nodes]
+        beyond = np.cumsum(self.masses[::-1])[::-1]
+        self.weights = np.maximum.outer(np.arange(self.links), np.arange(self.links))
+        self.weights = beyond[self.weights] * np.outer(self.lengths, self.lengths)
+        self.pull = G * beyond * self.lengths
 
-    def __init__(self, rule="RK4", angles=(1.2, 1.2)):
-        self.y, self.rule = np.array([*angles, 0.0, 0.0]), rule
+    def mass(self, q):
+        return self.weights * np.cos(q[:, None] - q)
 
-    @staticmethod
-    def mass(q):
-        c = np.cos(q[0] - q[1])
-        return np.array([[2.0, c], [c, 1.0]])
+    def jacobian(self, q, node):
+        inner = self.lengths * (np.arange(self.links) <= node)
+        return np.array([inner * np.cos(q), inner * np.sin(q)])
 
-    @staticmethod
-    def jacobian(q):
-        return np.array([[np.cos(q[0]), np.cos(q[1])], [np.sin(q[0]), np.sin(q[1])]])
+    def place(self, y, node):
+        q = y[: self.links]
+        inner = self.lengths * (np.arange(self.links) <= node)
+        return np.array([inner @ np.sin(q), -inner @ np.cos(q) - self.floor]), self.jacobian(q, node) @ y[self.links :]
 
     def tip(self, y):
-        q = y[:2]
-        place = np.array([np.sin(q).sum(), -np.cos(q).sum() - self.FLOOR])
-        return place, self.jacobian(q) @ y[2:]
+        return self.place(y, self.links - 1)
 
     def points(self):
-        (x, z), (u, w) = self.tip(self.y)
-        return [(x, 0.0, z)], [(u, 0.0, w)]
+        found = [self.place(self.y, node) for node in self.nodes]
+        spread = lambda pair: (pair[0], 0.0, pair[1])
+        return [spread(place) for place, _ in found], [spread(velocity) for _, velocity in found]
 
-    def rate(self, y, force=np.zeros(2)):
-        q, w = y[:2], y[2:]
-        s = np.sin(q[0] - q[1])
-        bias = np.array([s * w[1] ** 2 + 2 * G * np.sin(q[0]), -s * w[0] ** 2 + G * np.sin(q[1])])
-        return np.concatenate([w, np.linalg.solve(self.mass(q), self.jacobian(q).T @ force - bias)])
+    def rate(self, y, force=None):
+        q, w = y[: self.links], y[self.links :]
+        push = -self.pull * np.sin(q) - (self.weights * np.sin(q[:, None] - q)) @ (w * w)
+        for node, own in zip(self.nodes, [] if force is None else force):
+            push = push + self.jacobian(q, node).T @ own
+        return np.concatenate([w, np.linalg.solve(self.mass(q), push)])
 
     def energy(self, y=None):
         y = self.y if y is None else y
-        return 0.5 * y[2:] @ self.mass(y[:2]) @ y[2:] - 2 * G * np.cos(y[0]) - G * np.cos(y[1])
+        q, w = y[: self.links], y[self.links :]
+        return 0.5 * w @ self.mass(q) @ w - self.pull @ np.cos(q)
 
     def step(self, h, force):
-        force = force[0][[0, 2]]
+        force = np.asarray(force)[:, [0, 2]]
+        rate = lambda y: self.rate(y, force)
         if self.rule == "RK4":
-            self.y = runge_kutta(lambda y: self.rate(y, force), self.y, h)
+            self.y = runge_kutta(rate, self.y, h)
         elif self.rule == "symplectic Euler":
-            velocity = self.y[2:] + h * self.rate(self.y, force)[2:]
-            self.y = np.concatenate([self.y[:2] + h * velocity, velocity])
+            velocity = self.y[self.links :] + h * rate(self.y)[self.links :]
+            self.y = np.concatenate([self.y[: self.links] + h * velocity, velocity])
+        elif self.rule == "implicit Euler":
+            self.y = root(lambda y: y - self.y - h * rate(y), self.y + h * rate(self.y), tol=1e-13).x
         else:
-            raise ValueError(self.rule)
+            self.y = integrate(self, rate, h, float(self.rule.removeprefix("CVODE ")))
 
     def exact(self, restitution, mu, times):
         """Places of the tip, and times and energies of impacts, by integration from impact to impact."""
@@ -169,14 +185,141 @@ class DoublePendulum:
                 known += 1
             if found.status != 1:
                 break
-            jacobian, inertia = self.jacobian(y[:2]), self.mass(y[:2])
-            velocity = jacobian @ y[2:]
+            q, w = y[: self.links], y[self.links :]
+            jacobian, inertia = self.jacobian(q, self.links - 1), self.mass(q)
+            velocity = jacobian @ w
             impulse = plane_impact(
                 jacobian @ np.linalg.solve(inertia, jacobian.T), velocity + [0.0, restitution * velocity[1]], mu
             )
-            y[2:] += np.linalg.solve(inertia, jacobian.T @ impulse)
+            y[self.links :] += np.linalg.solve(inertia, jacobian.T @ impulse)
             impacts.append((t, self.energy(y)))
         return places, impacts
+
+
+class DoublePendulum(Pendulum):
+    """Two points of 1 kg on rods of 1 m, let go at 1.2 rad; its tip is a node over a floor 1.6 m below the pivot."""
+
+    def __init__(self, rule="RK4", angles=(1.2, 1.2)):
+        super().__init__(angles, -1.6, rule=rule)
+
+
+def integrate(mechanism, rate, h, tolerance):
+    """The state after a step of CVODE, started anew as after an event."""
+    state = {"x": mechanism.y.copy()}
+    solver = CVodeSolver(
+        nx=len(mechanism.y),
+        nz=0,
+        get_x=lambda values, count: write(values, state["x"]),
+        set_x=lambda values, count: state.update(x=np.array(values[:count])),
+        get_dx=lambda values, count: write(values, rate(state["x"])),
+        get_z=lambda values, count: None,
+        get_nominals=lambda values, count: write(values, np.ones(count)),
+        set_time=lambda time: None,
+        input=None,
+        startTime=0.0,
+        relativeTolerance=tolerance,
+        maxNumSteps=10_000,
+    )
+    solver.step(0.0, h)
+    return state["x"]
+
+
+class FourBar:
+    """A crank of 0.3 m, a coupler of 1 m and a rocker of 0.8 m on pivots 1 m apart, in the plane of x and z, with 1 kg at both
+    joints and at a point of the coupler that is a node. It has one degree of freedom: the point moves in one direction."""
+
+    CRANK, COUPLER, ROCKER, BASE, ARM = 0.3, 1.0, 0.8, 1.0, np.array([0.5, 0.4])
+
+    def __init__(self, angle=0.3, speed=6.0, wall=0.0):
+        self.y, self.wall = np.array([angle, speed]), wall
+
+    def places(self, q):
+        """Crank's end, the joint of coupler and rocker, and the coupler's point, with their derivatives by the angle."""
+        crank = self.CRANK * np.array([np.cos(q), np.sin(q)])
+        crank_rate = self.CRANK * np.array([-np.sin(q), np.cos(q)])
+        across = np.array([self.BASE, 0.0]) - crank
+        far = np.hypot(*across)
+        along = (self.COUPLER**2 - self.ROCKER**2 + far**2) / (2 * far)
+        joint = crank + along * across / far + np.sqrt(self.COUPLER**2 - along**2) * np.array([-across[1], across[0]]) / far
+        # Neither coupler nor rocker changes its length.
+        rods = np.array([joint - crank, joint - [self.BASE, 0.0]])
+        joint_rate = np.linalg.solve(rods, [rods[0] @ crank_rate, 0.0])
+        turned = lambda vector: np.array([-vector[1], vector[0]])
+        place = lambda a, b: a + self.ARM[0] * (b - a) + self.ARM[1] * turned(b - a)
+        point, point_rate = place(crank, joint), crank_rate * (1 - self.ARM[0]) + self.ARM[0] * joint_rate
+        point_rate = point_rate + self.ARM[1] * turned(joint_rate - crank_rate)
+        return (crank, joint, point), (crank_rate, joint_rate, point_rate)
+
+    def points(self):
+        places, rates = self.places(self.y[0])
+        place, velocity = places[2] - [self.wall, 0.0], rates[2] * self.y[1]
+        return [(place[0], 0.0, place[1])], [(velocity[0], 0.0, velocity[1])]
+
+    def inertia(self, q):
+        return sum(rate @ rate for rate in self.places(q)[1])
+
+    def energy(self):
+        height = sum(place[1] for place in self.places(self.y[0])[0])
+        return 0.5 * self.inertia(self.y[0]) * self.y[1] ** 2 + G * height
+
+    def rate(self, y, force=np.zeros(2)):
+        q, w = y
+        _, rates = self.places(q)
+        bend = (self.inertia(q + 1e-4) - self.inertia(q - 1e-4)) / 2e-4
+        push = rates[2] @ force - G * sum(rate[1] for rate in rates) - 0.5 * bend * w * w
+        return np.array([w, push / self.inertia(q)])
+
+    def step(self, h, force):
+        self.y = runge_kutta(lambda y: self.rate(y, force[0][[0, 2]]), self.y, h)
+
+    def exact(self, restitution, times):
+        """Angles at times, and times of impacts against the wall: each turns the motion back, whatever the friction."""
+        y, t, angles, known, impacts = self.y.copy(), 0.0, np.zeros(len(times)), 0, []
+        gap = lambda t, y: self.places(y[0])[0][2][0] - self.wall
+        gap.terminal, gap.direction = True, -1
+        while known < len(times):
+            found = solve_ivp(
+                lambda t, y: self.rate(y), (t, times[-1] + 1e-9), y, events=gap, rtol=1e-11, atol=1e-12, dense_output=True
+            )
+            t, y = found.t[-1], found.y[:, -1] * [1.0, -restitution]
+            while known < len(times) and times[known] <= t:
+                angles[known] = found.sol(times[known])[0]
+                known += 1
+            if found.status != 1:
+                break
+            impacts.append(t)
+        return angles, impacts
+
+
+class Cart:
+    """A body of 4 kg in the plane of x and z, with a node 0.3 m before and one 0.3 m behind its centre, 0.2 m below it."""
+
+    MASS, INERTIA, ARMS = 4.0, 0.2, np.array([(0.3, -0.2), (-0.3, -0.2)])
+
+    def __init__(self, height, speed):
+        self.y = np.array([0.0, height + 0.2, 0.0, speed, 0.0, 0.0])
+
+    def arms(self, angle):
+        c, s = np.cos(angle), np.sin(angle)
+        return self.ARMS @ np.array([[c, s], [-s, c]])
+
+    def points(self):
+        arms = self.arms(self.y[2])
+        spread = lambda pairs: [(x, 0.0, z) for x, z in pairs]
+        turning = self.y[5] * np.column_stack([-arms[:, 1], arms[:, 0]])
+        return spread(self.y[:2] + arms), spread(self.y[3:5] + turning)
+
+    def energy(self):
+        return 0.5 * self.MASS * self.y[3:5] @ self.y[3:5] + 0.5 * self.INERTIA * self.y[5] ** 2 + self.MASS * G * self.y[1]
+
+    def rate(self, y, force):
+        arms = self.arms(y[2])
+        torque = (arms[:, 0] * force[:, 1] - arms[:, 1] * force[:, 0]).sum()
+        acceleration = force.sum(axis=0) / self.MASS - [0.0, G]
+        return np.array([*y[3:], *acceleration, torque / self.INERTIA])
+
+    def step(self, h, force):
+        self.y = runge_kutta(lambda y: self.rate(y, force[:, [0, 2]]), self.y, h)
 
 
 def plane_impact(w, b, mu):

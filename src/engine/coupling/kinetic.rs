@@ -158,7 +158,8 @@ pub fn start<S: Scalar>(
         let besides = memory.expect(0.5 * duration) + mobility.acceleration(&told);
         let planned;
         (planned, span) = plan(memory, duration);
-        memory.replan(duration, planned, &on_its_way, &besides);
+        let made_for = Wrench { force: memory.sent[0].force - memory.probe, ..memory.sent[0] };
+        memory.replan(duration, planned, &mobility.acceleration(&made_for), &besides);
         foretold = foretold.flown(&(besides + on_its_way), h, S::from(memory.rule.weight));
         ahead = duration;
     }

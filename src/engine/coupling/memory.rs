@@ -29,6 +29,8 @@ pub struct Memory<S: Scalar> {
     /// Contact forces sent last, newest first, and the one that acted before the last window.
     pub sent: [Wrench<S>; 2],
     pub acted: Wrench<S>,
+    /// Part of the newest one that is a probe, of which nothing is to be made up for.
+    pub probe: Vector3<S>,
     /// Accelerations besides contact, if forces act at once or one window late.
     pub observers: [Observer<S>; 2],
     /// When forces act.
@@ -122,6 +124,7 @@ impl<S: Scalar> Memory<S> {
             told: Wrench::zero(),
             sent: [Wrench::zero(); 2],
             acted: Wrench::zero(),
+            probe: Vector3::zeros(),
             observers: [Observer::new(acceleration); 2],
             latency: LatencyMemory::new(latency),
             rule: PositionRule::new(),
@@ -149,6 +152,7 @@ impl<S: Scalar> Memory<S> {
             told: self.told.map(convert),
             sent: self.sent.each_ref().map(|wrench| wrench.map(convert)),
             acted: self.acted.map(convert),
+            probe: self.probe.map(convert),
             observers: self.observers.each_ref().map(|observer| observer.map(convert)),
             latency: self.latency,
             rule: self.rule,
@@ -210,6 +214,7 @@ impl<S: Scalar> Memory<S> {
     /// Ends it with the force for the master.
     pub fn close(&mut self, output: Wrench<S>) {
         self.sent = [output, self.sent[0]];
+        self.probe = Vector3::zeros();
         self.clock += self.length;
         self.made = self.made.saturating_add(1);
     }

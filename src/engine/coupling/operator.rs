@@ -1,96 +1,72 @@
 //! The inverse mass operator of points of the master, learnt while it runs.
 //!
-//! All points that a master moves are one vector of velocities v. Forces F that it holds over a window of length H change
-//! it by `H W F`, besides what is smooth: `v(t) = s(t) + W J(t)`, with the sum J of all impulses so far. The divided
-//! difference D of order 5 takes s away but for its fifth derivative, whatever the lengths of the windows, and so
+//! All points that a master moves are one vector of velocities v. An impulse p changes it by `W p`, besides what is smooth.
+//! The divided difference D of order 5 takes what is smooth away but for its fifth derivative, whatever the lengths of the
+//! windows. With the impulses p_j that the master has applied in the last windows, at times t_j before now,
 //!
-//! `D v = W D J + noise`.
+//! `D v = W x + W' x' + noise`, `x = sum c_j p_j`, `x' = sum c_j t_j p_j`,
 //!
-//! W is symmetric. Each window corrects it by the symmetric update that changes it least, `W += g (r c^T + c r^T -
-//! (r . c) c c^T / c^2)` with `x = D J`, `r = D v - W x`, `c = C x / (x . C x)` [after Powell 1970], weighted by the
-//! covariance C of a Kalman filter with the gain `g = x . C x / (x . C x + R)`. The noise R is what windows without a
-//! change of force have shown, or what the residual shows beyond what C explains.
+//! where c are the sums of the weights of D, and W' is the rate of W. A Kalman filter follows W and W' [Ljung 1999, 11.3]:
+//! its rows have the same covariance, for they answer to the same impulses. The rate wanders, so that an operator may become
+//! another one within [`CHANGE`] windows. The noise is what windows have shown that W does not explain. An impact changes the
+//! accelerations besides contact too, by as much as the operator can change while the differences see it: impulses of
+//! contact tell W no better.
 //!
-//! Contact forces tell W along them. Before bodies touch, each direction in turn gets a force `+1 -2 +1` that leaves neither
-//! velocity nor displacement, as small as the noise allows.
+//! Before bodies touch, all of them carry forces `u_k - u_(k-1)` in all directions at once, with signs of u that follow no
+//! rule, as small as the noise allows. They leave no velocity. Bodies that contact presses carry them along its force.
 
+use crate::engine::tolerances::TOLERANCES;
 use serde::{Deserialize, Serialize};
 
-/// Order of the differences and the samples that they need.
+/// Order of the differences and the samples that they need: of order 4 the motion of a pendulum would be noise of a
+/// thousandth, of order 7 rounding would be.
 const ORDER: usize = 5;
 const SAMPLES: usize = ORDER + 1;
-/// Windows without a probe that tell the noise.
+/// Windows within which an operator may become another one: one that changes faster is not seen by differences.
+pub const CHANGE: f64 = 200.0;
+/// Windows without probes that tell the noise.
 const LISTEN: u32 = 4;
 /// First guess of the uncertainty of the operator, as a part of what the model says.
 const UNSURE: f64 = 10.0;
-/// By how much the noise seems less in a window that shows less of it.
-const FADING: f64 = 0.3;
-/// The same while probes may hide it.
-const FADING_AMID_PROBES: f64 = 0.9;
-/// Noise counts this much more than was seen of it.
-const CAUTION: f64 = 4.0;
-/// Differences of velocities below this part of them are rounding, and what solvers leave.
-const ROUNDING: f64 = 1e-12;
-/// Excitations that tell less than this part of the noise are left out.
-const TELLING: f64 = 1e-4;
+/// By how much what windows have shown of noise and errors counts less after each.
+const FADING: f64 = 0.8;
 /// Size of probes over the noise that they have to stand out of.
 const CLEAR: f64 = 2e3;
-/// The same as parts of acceleration and change of velocity over a window, and the largest part of the acceleration.
-const PROBE_SIZE: (f64, f64) = (1e-6, 1e-9);
+/// Size of the probes of all bodies together as parts of acceleration and change of velocity over a window, and the largest
+/// part of the acceleration that each may have.
+const PROBE_SIZE: (f64, f64) = (5e-7, 5e-10);
 const MOST_PROBE: f64 = 1e-3;
-/// The probe in each direction.
-const PROBE: [f64; 3] = [1.0, -2.0, 1.0];
-/// Uncertainty above which bodies that come near are probed again.
-const KNOWN: f64 = 3e-3;
-/// Eigenvalues below this part of the largest one are raised to it: what hardly moves is pushed with bounded forces.
-const LEAST: f64 = 1e-3;
-/// Part of the answer to a probe that a difference sees.
-const SEEN: f64 = 0.3;
-/// Largest error of a round of probes that can tell a mechanism from a free mass.
-const SURE: f64 = 1e-3;
-/// Uncertainty before a probe, so that it counts.
-const AFRESH: f64 = 0.1;
-/// Uncertainty of what probes have told of bodies that go on to touch.
-const ROUGHLY: f64 = 0.01;
-/// Change of the operator of a mechanism for a way that bodies go, per metre, at least, and while nothing is known of it.
-const BEND: f64 = 1.0;
-/// Windows of a direction: those of its probe, and those in which the differences see it.
-const SLOT: u32 = ORDER as u32 + 1;
-/// Probes of a direction by which the operator is followed, and for how many rounds.
-pub const KEPT: usize = 3;
-const FOLLOW: f64 = 4.0;
+/// Bounds of the part of the largest eigenvalue up to which smaller ones are raised: as much as answers to probes differ from
+/// those expected. What a rail holds is then known to move by no more, and is not pushed beyond what contact can bear.
+const LEAST: f64 = 1e-5;
+const MOST_RAISED: f64 = 1e-3;
+/// Part by which answers may differ from those of the operator that takes the place of masses.
+const KNOWN: f64 = 0.05;
 
 /// What is known of the operator, and of what it is learnt from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Operator {
     /// Rows: three for each body.
     rows: usize,
-    /// The operator and the covariance of its rows.
+    /// The operator, its rate, and the covariance of a row of both.
     w: Vec<f64>,
+    rate: Vec<f64>,
     covariance: Vec<f64>,
-    /// Variance of differences without excitation.
+    /// Mean square of differences that the operator does not explain, and that of the part by which answers to probes have
+    /// lately differed from those expected.
     noise: f64,
-    /// Samples of time, velocity and impulse, newest first.
+    misfit: f64,
+    /// Samples of time, velocity, impulse, and the impulse but for probes, newest first.
     times: [f64; SAMPLES],
     velocities: Vec<f64>,
     impulses: Vec<f64>,
-    /// Windows since samples are taken, and since nothing touches.
+    pushes: Vec<f64>,
+    /// Windows since samples are taken, and all that there were.
     count: u32,
-    quiet: u32,
-    /// The next window of rounds of probes; none while there are none.
-    probing: Option<u32>,
-    size: f64,
-    /// Rounds that are over, and whether one has just ended.
-    rounds: u32,
-    fresh: bool,
-    /// Rows of the operator as the last probes in their direction have told them, newest first, when, and how many.
-    told: Vec<f64>,
-    told_times: Vec<f64>,
-    told_counts: Vec<u8>,
-    /// Change for a way that bodies go, as a part of the operator.
-    bend: f64,
-    /// Way since the last round.
-    way: f64,
+    windows: u32,
+    /// Sums of the probes so far, and those of the last two windows, newest first: forces.
+    levels: Vec<f64>,
+    probes: Vec<f64>,
     /// Largest inverse mass that the model says.
     declared: f64,
     /// Whether it is known well enough to take the place of masses.
@@ -107,115 +83,108 @@ impl Operator {
         Operator {
             rows,
             w: vec![0.0; rows * rows],
-            covariance: vec![0.0; rows * rows],
+            rate: vec![0.0; rows * rows],
+            covariance: vec![0.0; 4 * rows * rows],
             noise: 0.0,
+            misfit: 0.0,
             times: [0.0; SAMPLES],
             velocities: vec![0.0; SAMPLES * rows],
             impulses: vec![0.0; SAMPLES * rows],
+            pushes: vec![0.0; SAMPLES * rows],
             count: 0,
-            quiet: 0,
-            probing: None,
-            size: 0.0,
-            rounds: 0,
-            fresh: false,
+            windows: 0,
+            levels: vec![0.0; rows],
+            probes: vec![0.0; 2 * rows],
             declared: 0.0,
-            told: vec![0.0; KEPT * rows * rows],
-            told_times: vec![0.0; KEPT * rows],
-            told_counts: vec![0; rows],
-            bend: BEND,
-            way: 0.0,
             joined: false,
             owed: vec![[0.0; 3]; bodies],
             reach: vec![[0.0; 3]; bodies],
         }
     }
 
+    /// Its lists of numbers.
+    fn lists(&mut self) -> [&mut Vec<f64>; 8] {
+        let Operator { w, rate, covariance, velocities, impulses, pushes, levels, probes, .. } = self;
+        [w, rate, covariance, velocities, impulses, pushes, levels, probes]
+    }
+
     /// Without allocation where sizes agree.
     pub fn copy_from(&mut self, source: &Operator) {
-        if self.rows != source.rows {
-            *self = source.clone();
-            return;
+        let Operator { w, rate, covariance, velocities, impulses, pushes, levels, probes, .. } = source;
+        let others = [w, rate, covariance, velocities, impulses, pushes, levels, probes];
+        for (list, other) in self.lists().into_iter().zip(others) {
+            list.clone_from(other);
         }
-        let Operator { w, covariance, velocities, impulses, told, told_times, owed, reach, .. } = self;
-        for (list, other) in [
-            (w, &source.w),
-            (covariance, &source.covariance),
-            (velocities, &source.velocities),
-            (impulses, &source.impulses),
-            (told, &source.told),
-            (told_times, &source.told_times),
-        ] {
-            list.copy_from_slice(other);
-        }
-        owed.copy_from_slice(&source.owed);
-        reach.copy_from_slice(&source.reach);
-        self.told_counts.copy_from_slice(&source.told_counts);
-        (self.noise, self.times, self.count) = (source.noise, source.times, source.count);
-        (self.probing, self.size, self.rounds) = (source.probing, source.size, source.rounds);
-        (self.bend, self.way) = (source.bend, source.way);
-        (self.fresh, self.declared) = (source.fresh, source.declared);
-        (self.quiet, self.joined) = (source.quiet, source.joined);
+        self.owed.clone_from(&source.owed);
+        self.reach.clone_from(&source.reach);
+        (self.rows, self.noise, self.misfit) = (source.rows, source.noise, source.misfit);
+        (self.times, self.count, self.windows) = (source.times, source.count, source.windows);
+        (self.declared, self.joined) = (source.declared, source.joined);
     }
 
     /// Whether it has the size of another one, and all its lists have theirs.
     pub fn same_size(&self, other: &Operator) -> bool {
-        self.rows == other.rows
-            && [&self.w, &self.covariance].iter().all(|list| list.len() == self.rows * self.rows)
-            && self.told.len() == KEPT * self.rows * self.rows
-            && self.told_times.len() == KEPT * self.rows
-            && self.told_counts.len() == self.rows
-            && self.told_counts.iter().all(|&count| usize::from(count) <= KEPT)
-            && [&self.velocities, &self.impulses].iter().all(|list| list.len() == SAMPLES * self.rows)
-            && [&self.owed, &self.reach].iter().all(|list| 3 * list.len() == self.rows)
+        let (rows, square) = (self.rows, self.rows * self.rows);
+        rows == other.rows
+            && [&self.w, &self.rate].iter().all(|list| list.len() == square)
+            && self.covariance.len() == 4 * square
+            && [&self.velocities, &self.impulses, &self.pushes]
+                .iter()
+                .all(|list| list.len() == SAMPLES * rows)
+            && self.levels.len() == rows
+            && self.probes.len() == 2 * rows
+            && [&self.owed, &self.reach].iter().all(|list| 3 * list.len() == rows)
     }
 
     /// Takes no sample and starts anew: what the master does is not known yet.
     pub fn wait(&mut self) {
-        (self.count, self.quiet, self.probing) = (0, 0, None);
+        self.count = 0;
+        self.levels.fill(0.0);
+        self.probes.fill(0.0);
     }
 
     /// Takes what the model says of inverse masses, by body.
     fn guess(&mut self, mobility: impl Fn(usize) -> f64) {
+        self.misfit = UNSURE * UNSURE;
         self.w.fill(0.0);
+        self.rate.fill(0.0);
         self.covariance.fill(0.0);
         for row in 0..self.rows {
             let guess = mobility(row / 3);
             self.declared = self.declared.max(guess);
             self.w[row * self.rows + row] = guess;
-            self.covariance[row * self.rows + row] = (UNSURE * guess) * (UNSURE * guess);
+            self.covariance[row * 2 * self.rows + row] = (UNSURE * guess) * (UNSURE * guess);
         }
     }
 
     /// Learns from the window that has just ended after `length` with the given velocities, over which the given forces
-    /// acted. `mobility` is what the model says of inverse masses.
+    /// acted, those that were found `late` windows ago. `mobility` is what the model says of inverse masses.
     pub fn see(
         &mut self,
-        length: f64,
+        (length, late): (f64, usize),
         velocity: impl Fn(usize, usize) -> f64,
         force: impl Fn(usize, usize) -> f64,
         mobility: impl Fn(usize) -> f64,
     ) {
         let rows = self.rows;
-        if self.count == 0 && self.rounds == 0 && !self.joined {
+        if self.count == 0 && !self.joined {
             self.guess(mobility);
         }
         self.times.rotate_right(1);
         self.times[0] = self.times[1] + length;
-        self.velocities.copy_within(0..ORDER * rows, rows);
-        self.impulses.copy_within(0..ORDER * rows, rows);
-        let mut speed = 0.0_f64;
+        for list in [&mut self.velocities, &mut self.impulses, &mut self.pushes] {
+            list.copy_within(0..ORDER * rows, rows);
+        }
         for row in 0..rows {
             let (body, axis) = (row / 3, row % 3);
             self.velocities[row] = velocity(body, axis);
-            let before = if self.count == 0 { 0.0 } else { self.impulses[rows + row] };
-            self.impulses[row] = before + length * force(body, axis);
-            speed = speed.max(self.velocities[row].abs());
+            self.impulses[row] = length * force(body, axis);
+            self.pushes[row] = self.impulses[row] - length * self.probes[late * rows + row];
         }
         self.count = self.count.saturating_add(1);
-        self.quiet = self.quiet.saturating_add(1);
-        self.drift(speed * length);
+        self.drift(length);
         if self.count as usize >= SAMPLES {
-            self.correct(speed);
+            self.correct();
         }
     }
 
@@ -225,234 +194,232 @@ impl Operator {
     }
 
     /// Bodies go on, and the operator with them.
-    fn drift(&mut self, way: f64) {
-        self.way += way;
-        let change = self.bend * way * self.scale();
-        for row in 0..self.rows {
-            let variance = &mut self.covariance[row * self.rows + row];
-            // Rounding may have made it negative.
-            let deviation = variance.max(0.0).sqrt() + change;
-            *variance = deviation * deviation;
+    fn drift(&mut self, length: f64) {
+        let (rows, all) = (self.rows, 2 * self.rows);
+        let kept = 1.0 - 1.0 / CHANGE;
+        for (entry, rate) in self.w.iter_mut().zip(&mut self.rate) {
+            *entry += length * *rate;
+            *rate *= kept;
         }
-    }
-
-    fn correct(&mut self, speed: f64) {
-        let rows = self.rows;
-        let weights = weights(&self.times);
-        let difference = |list: &[f64], row: usize| -> f64 {
-            let last = list[ORDER * rows + row];
-            weights.iter().enumerate().map(|(k, weight)| weight * (list[k * rows + row] - last)).sum()
-        };
-        let mut buffer = [[0.0; MOST_ROWS]; 3];
-        let [x, r, c] = &mut buffer;
-        for (row, x) in x[..rows].iter_mut().enumerate() {
-            *x = difference(&self.impulses, row);
-        }
-        let mut told = 0.0;
-        for row in 0..rows {
-            let of = |list: &[f64]| dot(&list[row * rows..][..rows], &x[..rows]);
-            c[row] = of(&self.covariance);
-            told += c[row] * x[row];
-            r[row] = difference(&self.velocities, row) - of(&self.w);
-        }
-        let residual = dot(&r[..rows], &r[..rows]) / rows as f64;
-        let rounding = ROUNDING * (f64::EPSILON + speed);
-        let noise = (CAUTION * self.noise).max(rounding * rounding);
-        self.noise *= if self.probing.is_some() { FADING_AMID_PROBES } else { FADING };
-        if told < residual {
-            self.noise = self.noise.max(residual);
-        }
-        let noise = noise.max(residual - told);
-        if told.is_nan() || told <= TELLING * noise {
-            return;
-        }
-        let gain = told / (told + noise);
-        // Of directions that are known the residual tells noise only.
-        let along = dot(&r[..rows], &c[..rows]) / dot(&c[..rows], &c[..rows]);
+        let wander = self.scale() / (CHANGE * length);
+        let cov = &mut self.covariance;
         for one in 0..rows {
             for other in 0..rows {
-                let place = one * rows + other;
-                let change = r[one] * c[other] + c[one] * r[other] - along * c[one] * c[other];
-                self.w[place] += gain * change / told;
-                self.covariance[place] -= c[one] * c[other] / (told + noise);
+                let [a, b, c, d] = [(0, 0), (0, rows), (rows, 0), (rows, rows)]
+                    .map(|(down, right)| (one + down) * all + other + right);
+                cov[a] += length * (cov[b] + cov[c] + length * cov[d]);
+                cov[b] = kept * (cov[b] + length * cov[d]);
+                cov[c] = kept * (cov[c] + length * cov[d]);
+                cov[d] *= kept * kept;
+            }
+            cov[(rows + one) * (all + 1)] += wander * wander / CHANGE;
+        }
+        // No less is known than at the start.
+        for row in 0..all {
+            let most = UNSURE * self.declared / if row < rows { 1.0 } else { CHANGE * length };
+            let variance = cov[row * (all + 1)];
+            if variance > most * most {
+                let part = most / variance.sqrt();
+                for other in 0..all {
+                    cov[row * all + other] *= part;
+                    cov[other * all + row] *= part;
+                }
             }
         }
     }
 
-    /// The largest uncertainty, as a part of the operator.
-    fn uncertainty(&self) -> f64 {
-        let largest =
-            (0..self.rows).fold(0.0, |most: f64, row| most.max(self.covariance[row * self.rows + row]));
-        largest.sqrt() / self.scale()
+    fn correct(&mut self) {
+        let (rows, all) = (self.rows, 2 * self.rows);
+        let weights = weights(&self.times);
+        let mut buffer = [[0.0; 2 * MOST_ROWS]; 4];
+        let [x, r, c, push] = &mut buffer;
+        let mut sum = 0.0;
+        for (j, weight) in weights[..ORDER].iter().enumerate() {
+            sum += weight;
+            let before = 0.5 * (self.times[j] + self.times[j + 1]) - self.times[0];
+            for row in 0..rows {
+                let impulse = sum * self.impulses[j * rows + row];
+                x[row] += impulse;
+                x[rows + row] += before * impulse;
+                push[row] += sum * self.pushes[j * rows + row];
+            }
+        }
+        let mut told = 0.0;
+        for row in 0..all {
+            c[row] = dot(&self.covariance[row * all..][..all], &x[..all]);
+            told += c[row] * x[row];
+        }
+        let (mut residual, mut answer, mut pushed, mut speed) = (0.0, 0.0, 0.0, 0.0_f64);
+        for (row, r) in r[..rows].iter_mut().enumerate() {
+            let last = self.velocities[ORDER * rows + row];
+            let seen: f64 =
+                weights.iter().enumerate().map(|(k, w)| w * (self.velocities[k * rows + row] - last)).sum();
+            let (own, rate) = (&self.w[row * rows..][..rows], &self.rate[row * rows..][..rows]);
+            let expected = dot(own, &x[..rows]) + dot(rate, &x[rows..all]);
+            *r = seen - expected;
+            let by_pushes = dot(own, &push[..rows]);
+            residual += *r * *r / rows as f64;
+            answer += expected * expected / rows as f64;
+            pushed += by_pushes * by_pushes / rows as f64;
+            speed = speed.max(self.velocities[row].abs());
+        }
+        let bent = (ORDER as f64 / CHANGE) * (ORDER as f64 / CHANGE) * pushed;
+        let rounding = TOLERANCES.rounding * (f64::EPSILON + speed);
+        /// Noise counts this much more than was seen of it.
+        const CAUTION: f64 = 4.0;
+        /// Standard deviations beyond which an error is none of what is known to be unsure.
+        const SIGMAS: f64 = 3.0;
+        let noise = (CAUTION * self.noise).max(rounding * rounding);
+        self.noise *= FADING;
+        let unexplained = residual - SIGMAS * SIGMAS * (told + bent);
+        self.noise = self.noise.max(unexplained);
+        let noise = (noise + bent).max(unexplained);
+        if told.is_nan() || told <= 0.0 {
+            return;
+        }
+        if pushed < answer {
+            self.misfit = (FADING * self.misfit).max(residual / answer);
+        }
+        for one in 0..all {
+            let gain = c[one] / (told + noise);
+            for row in 0..rows {
+                let list = if one < rows { &mut self.w } else { &mut self.rate };
+                list[row * rows + one % rows] += gain * r[row];
+            }
+            for (entry, c) in self.covariance[one * all..][..all].iter_mut().zip(&c[..all]) {
+                *entry -= gain * c;
+            }
+        }
     }
 
     /// Whether samples tell the noise, so that probes can be sized.
     pub fn is_ready(&self) -> bool {
-        self.count.min(self.quiet) >= SAMPLES as u32 + LISTEN
+        self.count >= SAMPLES as u32 + LISTEN
     }
 
-    /// Whether rounds of probes are due where bodies may touch soon or not.
-    pub fn is_due(&self, soon: bool) -> bool {
-        self.is_ready() && (self.rounds < KEPT as u32 || (soon && self.joined && self.uncertainty() > KNOWN))
+    /// Whether the operator is known well enough to take the place of masses.
+    pub fn is_known(&self) -> bool {
+        self.is_ready() && self.misfit < KNOWN * KNOWN
     }
 
-    /// Starts rounds of probes; accelerations and windows have the given sizes.
-    pub fn start_rounds(&mut self, acceleration: f64, length: f64) {
-        let speed = self.velocities[..self.rows].iter().fold(0.0_f64, |most, v| most.max(v.abs()));
-        let least = PROBE_SIZE.0 * acceleration + PROBE_SIZE.1 * speed / length;
-        let clear = CLEAR * self.noise.sqrt() / length;
-        self.size = least.max(clear.min(MOST_PROBE * acceleration));
-        self.probing = Some(0);
-    }
-
-    /// Whether there are rounds of probes at present.
-    pub fn is_probing(&self) -> bool {
-        self.probing.is_some()
-    }
-
-    /// Windows from the start to the end of the first round, about.
+    /// Windows from the start until the operator is known, about.
     pub fn first_windows(&self) -> u32 {
         /// Windows in which the latency is found out.
         const LATENCY: u32 = 20;
-        LATENCY + SAMPLES as u32 + LISTEN + self.round_length()
+        let fading = 2.0 * (UNSURE / KNOWN).ln() / -FADING.ln();
+        LATENCY + SAMPLES as u32 + LISTEN + fading as u32
     }
 
-    /// Windows of a round of probes.
-    pub fn round_length(&self) -> u32 {
-        SLOT * self.rows as u32
-    }
-
-    /// The acceleration of the probe in the next window, by body and axis, where forces act `late` windows after. Rounds
-    /// go on while they are `due`. Where bodies have come to touch they end with the direction at hand.
-    pub fn next_probe(&mut self, touching: bool, due: bool, late: u32) -> Option<(usize, usize, f64)> {
-        self.fresh = false;
-        let window = self.probing?;
-        let length = self.round_length();
-        let in_round = |window: u32| ((window % length / SLOT) as usize, (window % SLOT) as usize);
-        if let Some((direction, 0)) = window.checked_sub(SLOT + late).map(in_round) {
-            self.keep(direction);
-            if direction + 1 == self.rows {
-                self.end_round();
-            }
-        }
-        let (direction, phase) = in_round(window);
-        if phase == 0 && (touching || (direction == 0 && !due && window > 0)) {
-            self.probing = None;
-            return None;
-        }
-        self.probing = Some(window + 1);
-        if phase == 0 {
-            let place = direction * (self.rows + 1);
-            let deviation = AFRESH * self.scale();
-            self.covariance[place] = self.covariance[place].max(deviation * deviation);
-        }
-        let sign = PROBE.get(phase)?;
-        Some((direction / 3, direction % 3, self.size * sign))
-    }
-
-    /// Whether a whole round has just told the operator.
-    pub fn is_known(&self) -> bool {
-        self.fresh && self.told_error() < SURE
-    }
-
-    /// Keeps a row that a probe has told.
-    fn keep(&mut self, row: usize) {
-        let (rows, square) = (self.rows, self.rows * self.rows);
-        for kept in (1..KEPT).rev() {
-            let (from, to) = ((kept - 1) * square + row * rows, kept * square + row * rows);
-            self.told.copy_within(from..from + rows, to);
-            self.told_times[kept * rows + row] = self.told_times[(kept - 1) * rows + row];
-        }
-        self.told[row * rows..][..rows].copy_from_slice(&self.w[row * rows..][..rows]);
-        // The middle of the probe.
-        self.told_times[row] = 0.5 * (self.times[ORDER] + self.times[ORDER - 1]);
-        self.told_counts[row] = (self.told_counts[row] + 1).min(KEPT as u8);
-    }
-
-    fn end_round(&mut self) {
-        let (rows, square) = (self.rows, self.rows * self.rows);
-        if self.told_counts.iter().all(|&count| count > 1) && self.way > 0.0 {
-            let changes = (0..square).map(|place| (self.told[place] - self.told[square + place]).abs());
-            let change = changes.fold(0.0, f64::max) / self.scale();
-            let windows = f64::from(self.round_length());
-            let spacing = self.told_times[0] - self.told_times[rows];
-            let way = self.way * (spacing / windows) / ((self.times[0] - self.times[ORDER]) / ORDER as f64);
-            let least = if self.joined { BEND } else { 0.0 };
-            self.bend = ((change + self.told_error()) / way).max(least);
-        }
-        self.rounds += 1;
-        self.way = 0.0;
-        self.fresh = true;
-    }
-
-    /// What noise leaves unsure of a row that was told.
-    fn told_error(&self) -> f64 {
-        let answer = self.size * (self.scale() / self.declared) * (self.times[0] - self.times[1]);
-        self.noise.sqrt() / (SEEN * answer).max(f64::MIN_POSITIVE)
-    }
-
-    /// A row at a place as its probes tell it, `time` being that of now or soon: by the parabola through the last three or
-    /// the line through two.
-    fn follow(&self, row: usize, other: usize, time: f64) -> f64 {
-        let (rows, square) = (self.rows, self.rows * self.rows);
-        let count = usize::from(self.told_counts[row]);
-        let at = |kept: usize| self.told[kept * square + row * rows + other];
-        let times = |kept: usize| self.told_times[kept * rows + row];
-        let age = time - times(0);
-        if count < 2 || age > FOLLOW * (times(0) - times(1)) {
-            return at(0);
-        }
-        let slope = |one: usize, next: usize| (at(one) - at(next)) / (times(one) - times(next));
-        let line = at(0) + slope(0, 1) * age;
-        if count < 3 {
-            return line;
-        }
-        let bend = (slope(0, 1) - slope(1, 2)) / (times(0) - times(2));
-        line + bend * age * (time - times(1))
-    }
-
-    /// Whether all rows are as probes tell them.
-    fn is_told(&self) -> bool {
-        self.told_counts.iter().all(|&count| count > 0)
-    }
-
-    /// Takes note of bodies that touch: takes for good what the operator is thought to be at a time `ahead`, and follows
-    /// it no longer.
-    pub fn touch(&mut self, ahead: f64) {
-        self.quiet = 0;
-        if self.joined && self.is_told() {
-            let time = self.times[0] + ahead;
-            for row in 0..self.rows {
-                for other in 0..=row {
-                    let entry = 0.5 * (self.follow(row, other, time) + self.follow(other, row, time));
-                    self.w[row * self.rows + other] = entry;
-                    self.w[other * self.rows + row] = entry;
+    /// The forces of probes in the next window, by row, where they are `due`; accelerations and windows have the given
+    /// sizes.
+    pub fn probe(
+        &mut self,
+        due: bool,
+        acceleration: f64,
+        length: f64,
+        ways: impl Fn(usize) -> Ways,
+        mass: impl Fn(usize) -> f64,
+    ) -> &[f64] {
+        let rows = self.rows;
+        let speed = self.velocities[..rows].iter().fold(0.0_f64, |most, v| most.max(v.abs()));
+        let all = PROBE_SIZE.0 * acceleration + PROBE_SIZE.1 * speed / length;
+        let least = all / (rows as f64 / 3.0).sqrt();
+        let clear = CLEAR * self.noise.sqrt() / length;
+        let size = if due { least.max(clear.min(MOST_PROBE * acceleration)) } else { 0.0 };
+        self.windows = self.windows.wrapping_add(1);
+        self.probes.copy_within(0..rows, rows);
+        for body in 0..rows / 3 {
+            let size = size * mass(body);
+            let sign = |axis: usize| sign(self.windows, (3 * body + axis) as u32);
+            let level = match ways(body) {
+                Ways::All => [0, 1, 2].map(|axis| sign(axis) * size),
+                Ways::Along(way) => way.map(|part| sign(0) * part * size),
+                // A probe that has begun is not ended.
+                Ways::None => {
+                    self.levels[3 * body..][..3].fill(0.0);
+                    [0.0; 3]
                 }
-            }
-            let deviation = ROUGHLY * self.scale();
-            self.covariance.fill(0.0);
-            for row in 0..self.rows {
-                self.covariance[row * (self.rows + 1)] = deviation * deviation;
+            };
+            for (axis, level) in level.into_iter().enumerate() {
+                let row = 3 * body + axis;
+                self.probes[row] = level - self.levels[row];
+                self.levels[row] = level;
             }
         }
-        self.told_counts.fill(0);
+        &self.probes[..rows]
+    }
+
+    /// Takes note of bodies that are struck: the velocities of all that respond to them jump, and with them the rate of the
+    /// operator. What it is thought to be at a time `ahead` is taken for good.
+    pub fn strike(&mut self, is_struck: impl Fn(usize) -> bool, ahead: f64) {
+        let (rows, all) = (self.rows, 2 * self.rows);
+        let span = self.times[0] - self.times[1];
+        let wander = self.scale() / (CHANGE * span);
+        let mut jumps = [false; MOST_ROWS / 3];
+        for (body, jumps) in jumps[..rows / 3].iter_mut().enumerate() {
+            *jumps = (0..rows / 3).any(|other| is_struck(other) && self.responds(body, other));
+        }
+        for one in (0..rows).filter(|one| jumps[one / 3]) {
+            for other in (0..rows).filter(|other| jumps[other / 3]) {
+                let place = one * rows + other;
+                self.w[place] += ahead * self.rate[place];
+                self.rate[place] = 0.0;
+            }
+            for other in 0..all {
+                self.covariance[(rows + one) * all + other] = 0.0;
+                self.covariance[other * all + rows + one] = 0.0;
+            }
+            self.covariance[(rows + one) * (all + 1)] = wander * wander;
+        }
+    }
+
+    /// Whether a body responds to forces on another one.
+    fn responds(&self, one: usize, other: usize) -> bool {
+        /// Parts of their own responses below which two bodies have nothing to do with one another.
+        const APART: f64 = 1e-3;
+        let size = |one: usize, other: usize| -> f64 {
+            let entry = |place: usize| self.w[(3 * one + place / 3) * self.rows + 3 * other + place % 3];
+            (0..9).map(|place| entry(place) * entry(place)).sum()
+        };
+        one == other || size(one, other) > APART * APART * (size(one, one) * size(other, other)).sqrt()
     }
 
     /// Writes the operator at a time `ahead`, symmetric and positive.
     pub fn write(&self, ahead: f64, operator: &mut Vec<f64>, turns: &mut Vec<f64>) {
+        let (rows, all) = (self.rows, 2 * self.rows);
         operator.clear();
-        operator.extend_from_slice(&self.w);
-        if self.is_told() {
-            let time = self.times[0] + ahead;
-            for row in 0..self.rows {
-                for other in 0..self.rows {
-                    operator[row * self.rows + other] =
-                        0.5 * (self.follow(row, other, time) + self.follow(other, row, time));
-                }
+        operator.extend(self.w.iter().zip(&self.rate).map(|(entry, rate)| entry + ahead * rate));
+        for one in 0..rows {
+            for other in 0..one {
+                // What is known better counts more.
+                let unsure = |row: usize| self.covariance[row * (all + 1)].max(f64::MIN_POSITIVE);
+                let part = unsure(one) / (unsure(one) + unsure(other));
+                let places = [one * rows + other, other * rows + one];
+                let mean = part * operator[places[0]] + (1.0 - part) * operator[places[1]];
+                places.iter().for_each(|&place| operator[place] = mean);
             }
         }
-        raise(operator, turns, self.rows);
+        let least = self.misfit.sqrt().clamp(LEAST, MOST_RAISED);
+        raise(operator, turns, rows, least);
     }
+}
+
+/// Ways in which a body may be probed: where contact presses it, as contact pushes.
+pub enum Ways {
+    /// Not at all.
+    None,
+    /// Along a unit vector.
+    Along([f64; 3]),
+    /// In all directions.
+    All,
+}
+
+/// A sign that follows no rule [Steele, Lea, Flood 2014].
+fn sign(window: u32, row: u32) -> f64 {
+    let mut bits = (u64::from(window) << 32 | u64::from(row)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    if (bits ^ (bits >> 31)) & 1 == 0 { 1.0 } else { -1.0 }
 }
 
 /// Most rows: those of sixteen bodies.
@@ -462,20 +429,21 @@ fn dot(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(one, other)| one * other).sum()
 }
 
-/// Weights of the divided difference over all samples; their sizes add up to 1.
-fn weights(times: &[f64; SAMPLES]) -> [f64; SAMPLES] {
-    let span = (times[0] - times[ORDER]) / ORDER as f64;
-    let mut weights = [0.0; SAMPLES];
+/// Weights of the divided difference over all samples, newest first; their sizes add up to 1.
+fn weights<const N: usize>(times: &[f64; N]) -> [f64; N] {
+    let span = (times[0] - times[N - 1]) / (N - 1) as f64;
+    let mut weights = [0.0; N];
     for (one, weight) in weights.iter_mut().enumerate() {
-        let others = (0..SAMPLES).filter(|&other| other != one);
+        let others = (0..N).filter(|&other| other != one);
         *weight = 1.0 / others.map(|other| (times[one] - times[other]) / span).product::<f64>();
     }
     let sum: f64 = weights.iter().map(|weight| weight.abs()).sum();
     weights.map(|weight| weight / sum)
 }
 
-/// Raises small and negative eigenvalues of a symmetric matrix, by Jacobi's rotations.
-fn raise(matrix: &mut [f64], turns: &mut Vec<f64>, rows: usize) {
+/// Raises eigenvalues of a symmetric matrix below a part of the largest one to it, by Jacobi's rotations: of what moves less
+/// nothing is known, and it is pushed with bounded forces.
+fn raise(matrix: &mut [f64], turns: &mut Vec<f64>, rows: usize, least: f64) {
     /// Sweeps; they converge quadratically.
     const SWEEPS: usize = 12;
     turns.clear();
@@ -527,7 +495,7 @@ fn raise(matrix: &mut [f64], turns: &mut Vec<f64>, rows: usize) {
         largest = largest.max(values[row]);
     }
     for value in &mut values[..rows] {
-        *value = value.max(LEAST * largest);
+        *value = value.max(least * largest);
     }
     for one in 0..rows {
         for other in 0..rows {

@@ -9,17 +9,15 @@ use crate::engine::contact::{InverseMass, gap};
 use crate::engine::coupling::kinetic::{Start, plan};
 use crate::engine::coupling::latency;
 use crate::engine::coupling::memory::Memory;
-use crate::engine::coupling::operator::KEPT;
+use crate::engine::coupling::operator::{CHANGE, Ways};
 use crate::engine::coupling::{CouplingState, Motion};
 use crate::engine::math::twist::{Mobility, Twist, Wrench};
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::state::State;
 use crate::engine::system::System;
 use crate::engine::system::mechanism::Mechanism;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
-
-/// Windows beyond those of a round of probes within which bodies that come near are probed.
-const SOON: f64 = 30.0;
 
 /// The members of a mechanism whose operator is learnt, with the windows after which the master applies forces; none while
 /// that is not known of all of them, or where something is not to be learnt.
@@ -58,7 +56,7 @@ pub fn learn<S: Scalar>(system: &System, state: &mut State<S>, together: &mut In
         operator.wait();
     } else {
         operator.see(
-            memory(0).length,
+            (memory(0).length, late),
             |body, axis| couplings[members[body]].given.velocity[axis].value(),
             |body, axis| (memory(body).sent[late].force[axis] + memory(body).told.force[axis]).value(),
             |body| 1.0 / parameters.mass[system.couplings[members[body]].node].value(),
@@ -89,34 +87,43 @@ pub fn learn<S: Scalar>(system: &System, state: &mut State<S>, together: &mut In
 pub fn probe<S: Scalar>(system: &System, state: &mut State<S>, duration: f64) {
     let Some((mechanism, late)) = learns(system, state) else { return };
     let members = &mechanism.members;
-    let touching = members.iter().any(|&member| {
-        let coupling = &state.couplings[member];
-        coupling.memory.resting || !coupling.memory.settles[0] || !coupling.memory.load.is_zero()
-    });
-    if touching {
-        state.operator.touch((late as f64 + 0.5) * duration);
+    let due =
+        state.operator.is_ready() && (!state.operator.joined || is_near(system, state, mechanism, duration));
+    let State { couplings, operator, parameters, .. } = state;
+    let is_struck = |body: usize| !couplings[members[body]].memory.settles[0];
+    if (0..members.len()).any(is_struck) {
+        operator.strike(is_struck, (late as f64 + 0.5) * duration);
     }
-    let due = !touching
-        && (state.operator.is_due(false)
-            || (state.operator.is_due(true) && is_near(system, state, mechanism, duration)));
-    if due && !state.operator.is_probing() {
-        let size = |&member: &usize| length(&state.couplings[member].acceleration.linear).value();
-        let acceleration = members.iter().map(size).fold(0.0, f64::max);
-        state.operator.start_rounds(acceleration, duration);
-    }
-    if let Some((body, axis, acceleration)) = state.operator.next_probe(touching, due, late as u32) {
-        let member = members[body];
-        let mass = state.parameters.mass[system.couplings[member].node];
-        let coupling = &mut state.couplings[member];
-        let force = mass * S::from(acceleration);
-        coupling.output.force[axis] += force;
-        coupling.memory.sent[0].force[axis] += force;
+    let size = |&member: &usize| length(&couplings[member].acceleration.linear).value();
+    let acceleration = members.iter().map(size).fold(0.0, f64::max);
+    let mass = |body: usize| parameters.mass[system.couplings[members[body]].node].value();
+    // The operator of what rests stays as it is.
+    let speed = |&member: &usize| length(&couplings[member].given.velocity).value();
+    let moves = members.iter().map(speed).fold(0.0, f64::max) > acceleration * duration;
+    let ways = |body: usize| {
+        let CouplingState { memory, output, .. } = &couplings[members[body]];
+        let size = length(&output.force).value();
+        if size <= TOLERANCES.negligible * mass(body) * acceleration {
+            Ways::All
+        } else if moves && memory.resting && !is_struck(body) {
+            Ways::Along(values(&output.force).map(|part| part / size))
+        } else {
+            Ways::None
+        }
+    };
+    let probes = operator.probe(due, acceleration, duration, ways, mass);
+    for (&member, probe) in members.iter().zip(probes.chunks_exact(3)) {
+        let coupling = &mut couplings[member];
+        let force = Vector3::from_fn(|axis, _| S::from(probe[axis]));
+        coupling.output.force += force;
+        coupling.memory.sent[0].force += force;
+        coupling.memory.probe = force;
     }
 }
 
-/// Whether something may touch within the windows of a round of probes and some more.
+/// Whether something may touch within the windows in which the operator may become another one.
 fn is_near<S: Scalar>(system: &System, state: &State<S>, mechanism: &Mechanism, duration: f64) -> bool {
-    let time = (KEPT as f64 * f64::from(state.operator.round_length()) + SOON) * duration;
+    let time = CHANGE * duration;
     mechanism.contacts.iter().any(|&contact| {
         let node = system.contacts[contact].sides().node;
         let coupling = system.nodes[node].coupling.expect("a contact of a member");
@@ -231,7 +238,7 @@ pub fn replan<S: Scalar>(state: &mut State<S>, members: &[usize], duration: f64)
         }
         let weight = memory.rule.weight;
         let bent = more * planned - weight * (duration * duration - planned * planned);
-        let sent = values(&memory.sent[0].force);
+        let sent = values(&(memory.sent[0].force - memory.probe));
         for (axis, sent) in sent.into_iter().enumerate() {
             operator.reach[place][axis] += operator.owed[place][axis] * more + sent * bent;
             operator.owed[place][axis] -= sent * more;
@@ -270,14 +277,17 @@ pub fn finish<S: Scalar>(
         force = due.force();
         rest = due.rest(&force);
     }
-    (operator.owed[place], operator.reach[place]) = (values(&rest.impulse), values(&rest.reach));
+    /// What is left to deliver below this part of what the window delivers is rounding.
+    const SETTLED: f64 = 1e-9;
+    let delivered = (length(&force) * h).value();
+    let settled = length(&rest.impulse).value() <= SETTLED * delivered
+        && length(&rest.reach).value() <= SETTLED * delivered * start.span;
+    (operator.owed[place], operator.reach[place]) =
+        if settled { ([0.0; 3], [0.0; 3]) } else { (values(&rest.impulse), values(&rest.reach)) };
     let output = Wrench { force, torque: Vector3::zeros() };
     memory.load = Wrench { force: mean, torque: Vector3::zeros() };
     (memory.target, memory.resting) = (end, resting);
-    let left = length(&rest.impulse).value();
-    /// Impulses left to deliver below this part of those of the window are rounding.
-    const SETTLED: f64 = 1e-9;
-    memory.settles = [left <= SETTLED * (length(&force) * h).value(), memory.settles[0]];
+    memory.settles = [settled, memory.settles[0]];
     memory.close(output);
     coupling.output = output;
     coupling.diagnosis.mass = S::one() / together.mean(place);
