@@ -54,8 +54,7 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bo
 /// velocities of contacts whose normals turn. Returns whether that is other than it was taken for.
 #[inline(never)]
 fn bend<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
-    let Workspace { touches, active, columns, scales, problem, unknowns, pushed, velocity, .. } =
-        &mut *step.workspace;
+    let Workspace { touches, active, columns, scales, problem, unknowns, pushed, .. } = &mut *step.workspace;
     let mut moved = 0.0_f64;
     for (index, &place) in active.iter().enumerate() {
         let touch = &touches[place];
@@ -69,8 +68,7 @@ fn bend<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
         moved = moved.max((turned * length(&(change - pushed[index]))).value());
         pushed[index] = change;
     }
-    let speeds = step.island.nodes.iter().map(|&node| largest(&velocity[node]));
-    moved > TOLERANCES.small * speeds.fold(0.0, f64::max)
+    moved > TOLERANCES.small * contact_speed(step)
 }
 
 /// Whether a body in contact turns far enough.
@@ -115,9 +113,13 @@ fn move_ends<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> boo
         moved = moved.max((by_arm + by_normal).value());
     }
     take_out(step);
-    let closing = |&place: &usize| length(&step.proposed_velocity(&step.workspace.touches[place])).value();
-    let speeds = step.workspace.active.iter().map(closing);
-    moved > TOLERANCES.small * speeds.fold(0.0, f64::max)
+    moved > TOLERANCES.small * contact_speed(step)
+}
+
+/// Largest speed of one body against the other at contacts that act.
+fn contact_speed<S: Solvable>(step: &IslandStep<'_, S>) -> f64 {
+    let speed = |&place: &usize| length(&step.proposed_velocity(&step.workspace.touches[place])).value();
+    step.workspace.active.iter().map(speed).fold(0.0, f64::max)
 }
 
 fn keep_free<S: Solvable>(step: &mut IslandStep<'_, S>) {
