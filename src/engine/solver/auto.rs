@@ -1,14 +1,18 @@
 //! The default. In this order, until solved:
 //! 1. the path of vanishing compliance ([`path`]), whose end is the defined one of many solutions;
-//! 2. proximal Newton from the best point;
-//! 3. the path of vanishing smoothing ([`smoothing`]), then proximal Newton from its end.
+//! 2. proximal Newton from the best point, shifts shrinking fast;
+//! 3. the path of vanishing smoothing ([`smoothing`]);
+//! 4. more Gauss-Seidel sweeps, then proximal Newton, shifts shrinking slowly;
+//! 5. Newton and proximal Newton from other starting points: zero, then points spread over the cones.
 //!
 //! Each may use a part of the iteration limit, so that the next ones have their turn.
 //! A contact that nothing couples to others is solved in closed form before this. Large parts, of which the linear
 //! systems of Newton's iterations cost much more than a sweep, are left to [`patches`] before and after [`smoothing`].
 
-use super::component::Component;
-use super::{Effort, Scratch, patches, path, proximal, smoothing};
+use super::component::{Best, Component};
+use super::{Effort, Scratch, newton, nsgs, patches, path, proximal, smoothing};
+
+const RESTARTS: u32 = 30;
 
 /// Pairs of bodies from which on a part is large.
 const LARGE: usize = 48;
@@ -40,9 +44,30 @@ pub fn is_large(part: &Component) -> bool {
 fn solve_by_newton(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
     Effort { solver: "guess", iterations: 0, solved: part.solved() }
         .then(limit, |left| path::solve(part, left, scratch))
-        .then(limit, |left| proximal::solve(part, left.min(limit / 4), scratch))
-        .then(limit, |left| smoothing::solve(part, left, scratch))
-        .then(limit, |left| proximal::solve(part, left, scratch))
+        .then(limit, |left| proximal::solve(part, proximal::FAST, left.min(limit / 4), scratch))
+        .then(limit, |left| smoothing::solve(part, left.min(limit / 4), scratch))
+        .then(limit, |left| nsgs::solve(part, left.min(limit / 10), scratch))
+        .then(limit, |left| proximal::solve(part, proximal::SLOW, left.min(limit / 4), scratch))
+        .then(limit, |left| restart(part, left, scratch))
+}
+
+fn restart(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
+    let mut memory = std::mem::take(&mut scratch.best_of_all);
+    let mut best = Best::begin(&mut memory, part);
+    let mut effort = Effort { solver: "restart", iterations: 0, solved: false };
+    for attempt in 0..RESTARTS {
+        let shrink = if attempt % 2 == 0 { proximal::FAST } else { proximal::SLOW };
+        effort = effort
+            .then(limit, |limit| {
+                part.start_at(attempt);
+                newton::solve(part, limit, scratch)
+            })
+            .then(limit, |left| proximal::solve(part, shrink, left.min(limit / 5), scratch));
+        best.offer(part);
+    }
+    let effort = best.finish(part, effort.solver, effort.iterations);
+    scratch.best_of_all = memory;
+    effort
 }
 
 #[cfg(test)]
@@ -65,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn later_solvers_keep_the_best_point() {
+    fn restarts_keep_the_best_point() {
         let problem = box_on_corners(TWISTS[2], 0.4);
         let mut part = part_of(&problem, 1e-12);
         solve(&mut part, 1000, &mut Scratch::default());

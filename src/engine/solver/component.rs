@@ -7,6 +7,7 @@ use super::Effort;
 use super::single_contact::SingleContact;
 use crate::engine::problem::block_matrix::{BlockMatrix, multiply_add};
 use crate::engine::problem::cone::ConeProblem;
+use crate::engine::scalar::elementary::sincos;
 
 /// The part, its unknowns and their velocities.
 #[derive(Debug, Default)]
@@ -180,14 +181,31 @@ impl Component {
         };
         let square: f64 = (0..self.contacts()).map(at_rest).sum();
         if square.sqrt() < self.residual || self.residual.is_nan() {
-            self.restart();
+            self.r.fill([0.0; 3]);
+            self.start_from_zero();
         }
     }
 
-    /// Goes to the point without impulses.
-    pub fn restart(&mut self) {
-        self.r.fill([0.0; 3]);
-        self.start_from_zero();
+    /// Goes to one of many points to start from: first zero, then impulses inside the cones of about the size that
+    /// would stop `q`, spread by a fixed sequence.
+    pub fn start_at(&mut self, attempt: u32) {
+        if attempt == 0 {
+            self.r.fill([0.0; 3]);
+            self.start_from_zero();
+            return;
+        }
+        let size = (self.q.iter().flatten().map(|q| q * q).sum::<f64>() / self.contacts() as f64).sqrt();
+        // Parts of multiples of irrational numbers fill the unit cube evenly. [Roberts 2018]
+        let mut index = f64::from(attempt) * 1e3;
+        for (r, mu) in self.r.iter_mut().zip(&self.mu) {
+            index += 1.0;
+            let part = |factor: f64| (index * factor).fract();
+            let normal = 2.0 * size * part(0.819_172_513_396_164_4);
+            let tangential = mu * normal * part(0.671_043_606_703_789_2).sqrt();
+            let (sine, cosine) = sincos(std::f64::consts::TAU * part(0.549_700_477_901_970_3));
+            *r = [normal, tangential * cosine, tangential * sine];
+        }
+        self.refresh();
     }
 
     /// Without impulses the velocities are `q`; unless that solves the part, any point is better.
@@ -356,7 +374,7 @@ fn distance_square(r: [f64; 3], u: [f64; 3], mu: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixtures::{TWISTS, box_on_corners, impulses, part_of, start_at};
+    use super::super::fixtures::{TWISTS, box_on_corners, impulses, part_of};
     use crate::engine::problem::residual::natural_residual;
 
     #[test]
@@ -365,7 +383,7 @@ mod tests {
         let scale = problem.q.iter().map(|q| q * q).sum::<f64>().sqrt();
         let mut part = part_of(&problem, 1.0);
         for attempt in 1..20 {
-            start_at(&mut part, attempt);
+            part.start_at(attempt);
             let expected = natural_residual(&problem, &impulses(&part)) * scale;
             assert!((part.residual - expected).abs() < 1e-14 * (1.0 + expected));
         }
@@ -375,7 +393,7 @@ mod tests {
     fn tolerated_changes_change_the_residual_by_less_than_the_goal() {
         let problem = box_on_corners(TWISTS[0], 0.4);
         let mut part = part_of(&problem, 1e-3);
-        start_at(&mut part, 3);
+        part.start_at(3);
         let before = part.residual;
         let mut length = 1.0;
         while !part.tolerates(length) {

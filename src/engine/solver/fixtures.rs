@@ -7,7 +7,6 @@ use super::{Effort, Scratch};
 use crate::engine::problem::block_matrix::Block;
 use crate::engine::problem::cone::ConeProblem;
 use crate::engine::problem::residual::natural_residual;
-use crate::engine::scalar::elementary::sincos;
 use nalgebra::Vector3;
 
 /// A unit box of unit mass on its four lower corners, with the velocity and angular velocity `twist` before impulses.
@@ -58,22 +57,6 @@ pub fn part_of(problem: &ConeProblem<f64>, tolerance: f64) -> Component {
     let goal = tolerance * problem.q.iter().map(|q| q * q).sum::<f64>().sqrt();
     part.gather(problem, &vec![0.0; problem.rows()], parts.members(0), parts.position(), goal);
     part
-}
-
-/// Goes to one of many points, by number: impulses inside the cones of about the size that would stop `q`, spread by a fixed
-/// sequence. Parts of multiples of irrational numbers fill the unit cube evenly. [Roberts 2018]
-pub fn start_at(part: &mut Component, number: u32) {
-    let size = (part.q.iter().flatten().map(|q| q * q).sum::<f64>() / part.contacts() as f64).sqrt();
-    let mut index = f64::from(number) * 1e3;
-    for (r, mu) in part.r.iter_mut().zip(&part.mu) {
-        index += 1.0;
-        let part = |factor: f64| (index * factor).fract();
-        let normal = 2.0 * size * part(0.819_172_513_396_164_4);
-        let tangential = mu * normal * part(0.671_043_606_703_789_2).sqrt();
-        let (sine, cosine) = sincos(std::f64::consts::TAU * part(0.549_700_477_901_970_3));
-        *r = [normal, tangential * cosine, tangential * sine];
-    }
-    part.refresh();
 }
 
 /// The impulses of a part in the units of its problem.

@@ -94,6 +94,7 @@ pub struct SolverScratch {
 #[derive(Debug, Default)]
 struct Scratch {
     best: Vec<[f64; 3]>,
+    best_of_all: Vec<[f64; 3]>,
     centre: Vec<[f64; 3]>,
     newton: newton::NewtonScratch,
     path: path::PathScratch,
@@ -112,6 +113,7 @@ impl SolverScratch {
             part: Component::with_capacity(contacts, blocks),
             work: Scratch {
                 best: Vec::with_capacity(contacts),
+                best_of_all: Vec::with_capacity(contacts),
                 centre: Vec::with_capacity(contacts),
                 newton: newton::NewtonScratch::with_capacity(contacts.min(LIKELY_DENSE)),
                 path: path::PathScratch::with_capacity(contacts),
@@ -258,9 +260,8 @@ fn solve_part(part: &mut Component, method: Nonlinear, limit: u32, work: &mut Sc
     match method {
         Nonlinear::Auto => auto::solve(part, limit, work),
         Nonlinear::Nsgs => nsgs::solve(part, limit, work),
-        Nonlinear::Newton => {
-            newton::solve(part, limit, work).then(limit, |limit| proximal::solve(part, limit, work))
-        }
+        Nonlinear::Newton => newton::solve(part, limit, work)
+            .then(limit, |limit| proximal::solve(part, proximal::FAST, limit, work)),
     }
 }
 
@@ -270,7 +271,7 @@ fn solve_from_guess(part: &mut Component, method: Nonlinear, limit: u32, work: &
     if guess.solved {
         return guess;
     }
-    part.restart();
+    part.start_at(0);
     let effort = solve_part(part, method, limit, work);
     Effort { iterations: effort.iterations.saturating_add(guess.iterations), ..effort }
 }

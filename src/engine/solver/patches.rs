@@ -174,7 +174,9 @@ impl PatchScratch {
         let is_member = |contact: usize| patches[contact] == number;
         patch.take(part, members, positions, is_member, PATCH_GOAL * part.goal());
         let effort = newton::solve(patch, TOLERANCES.newton_steps, scratch)
-            .then(TOLERANCES.newton_steps + PROXIMAL, |limit| proximal::solve(patch, limit, scratch));
+            .then(TOLERANCES.newton_steps + PROXIMAL, |limit| {
+                proximal::solve(patch, proximal::FAST, limit, scratch)
+            });
         for (position, &contact) in members.iter().enumerate() {
             part.r[contact] = patch.r[position];
         }
@@ -184,7 +186,7 @@ impl PatchScratch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixtures::{TWISTS, assert_solves_boxes, box_on_corners, part_of, start_at};
+    use super::super::fixtures::{TWISTS, assert_solves_boxes, box_on_corners, part_of};
     use super::*;
 
     #[test]
@@ -196,7 +198,7 @@ mod tests {
     fn a_patch_of_all_contacts_is_the_part_itself() {
         let problem = box_on_corners(TWISTS[1], 0.4);
         let mut part = part_of(&problem, 1e-10);
-        start_at(&mut part, 3);
+        part.start_at(3);
         let members: Vec<usize> = (0..part.contacts()).collect();
         let mut patch = Component::default();
         patch.take(&part, &members, &members, |_| true, part.goal());
@@ -207,7 +209,7 @@ mod tests {
     fn what_is_outside_of_a_patch_is_held() {
         let problem = box_on_corners(TWISTS[0], 0.4);
         let mut part = part_of(&problem, 1e-10);
-        start_at(&mut part, 3);
+        part.start_at(3);
         let mut patch = Component::default();
         patch.take(&part, &[1, 2], &[0, 0, 1, 0], |contact| contact == 1 || contact == 2, part.goal());
         for (place, contact) in [1, 2].into_iter().enumerate() {

@@ -41,7 +41,7 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
     let mut best = Best::begin(kept, part);
     path.zero.clear();
     path.zero.resize(part.contacts(), [0.0; 3]);
-    part.restart();
+    part.start_at(0);
     let goal = TOLERANCES.negligible * part.q.iter().flatten().map(|q| q * q).sum::<f64>().sqrt();
     let (mut rho, mut shrink) = (TOLERANCES.first_shift, SHRINK);
     let mut reached = None;

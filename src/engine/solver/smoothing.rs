@@ -194,7 +194,7 @@ impl Point {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixtures::{TWISTS, assert_solves_boxes, box_on_corners, part_of, start_at};
+    use super::super::fixtures::{TWISTS, assert_solves_boxes, box_on_corners, part_of};
     use super::*;
 
     #[test]
@@ -215,7 +215,7 @@ mod tests {
         let sigma = 0.1;
         for mu in [0.0, 0.4] {
             let mut part = part_of(&box_on_corners(TWISTS[1], mu), 1e-10);
-            start_at(&mut part, 3);
+            part.start_at(3);
             let (by_r, by_u) = Point::of(&part, 0, sigma).derivatives();
             let step = 1e-6;
             for k in 0..3 {
