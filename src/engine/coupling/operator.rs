@@ -306,7 +306,8 @@ impl Operator {
     pub fn first_windows(&self) -> u32 {
         /// Windows in which the latency is found out.
         const LATENCY: u32 = 20;
-        let fading = 2.0 * (UNSURE / KNOWN).ln() / -FADING.ln();
+        let uncertainties = std::iter::successors(Some(UNSURE * UNSURE), |square| Some(square * FADING));
+        let fading = uncertainties.take_while(|&square| square > KNOWN * KNOWN).count();
         LATENCY + SAMPLES as u32 + LISTEN + fading as u32
     }
 
