@@ -27,9 +27,9 @@ const STEP: f64 = 1e-3;
 const FORMING: std::ops::Range<usize> = 90..120;
 const SETTLING: std::ops::Range<usize> = 180..200;
 /// Small pits go on to rest: so many steps, of which the last ones are timed.
-const TO_REST: usize = 1900;
+const TO_REST: usize = 1500;
 const AT_REST: usize = 100;
-const SMALL: usize = 600;
+const SMALL: usize = 100;
 
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 

@@ -1,25 +1,26 @@
 //! The default. In this order, until solved:
 //! 1. the path of vanishing compliance ([`path`]), whose end is the defined one of many solutions;
 //! 2. proximal Newton from the best point, shifts shrinking fast;
-//! 3. the path of vanishing smoothing ([`smoothing`]);
-//! 4. more Gauss-Seidel sweeps, then proximal Newton, shifts shrinking slowly;
-//! 5. Newton and proximal Newton from other starting points: zero, then points spread over the cones.
+//! 3. more Gauss-Seidel sweeps, then proximal Newton, shifts shrinking slowly;
+//! 4. Newton and proximal Newton from other starting points: zero, then points spread over the cones.
 //!
 //! Each may use a part of the iteration limit, so that the next ones have their turn.
 //! A contact that nothing couples to others is solved in closed form before this. Large parts, of which the linear
-//! systems of Newton's iterations cost much more than a sweep, are left to [`patches`] before and after [`smoothing`].
+//! systems of Newton's iterations cost much more than a sweep, are left to [`patches`] first and to [`conjugate`] last.
+//! Huge ones are left to [`patches`] and the path of vanishing smoothing ([`smoothing`]), which takes few such systems.
 
 use super::component::{Best, Component};
-use super::{Effort, Scratch, newton, nsgs, patches, path, proximal, smoothing};
+use super::{Effort, Scratch, conjugate, newton, nsgs, patches, path, proximal, smoothing};
 
 const RESTARTS: u32 = 30;
 
-/// Pairs of bodies from which on a part is large.
+/// Pairs of bodies from which on a part is large, and from which on it is huge.
 const LARGE: usize = 48;
-/// Sweeps before Newton's turn with the whole of a large part, at least, and all of them for each iteration of the limit. A
-/// sweep costs a small part of one of Newton's iterations, the smaller the more contacts there are: a part has as many sweeps
-/// as contacts.
-const FIRST_SWEEPS: u32 = 300;
+const HUGE: usize = 500;
+/// Iterations of [`patches`] before Newton's turn with the whole of a large part.
+const SWEEPS_OF_LARGE: u32 = 300;
+/// The same of a large part after Newton, for each iteration of the limit: they cost a small part of one of Newton's
+/// iterations. Huge parts have as many before it as they have contacts, since the more there are the more Newton costs.
 const MORE_SWEEPS: u32 = 10;
 
 /// Solves from the point in `part` and leaves the best point seen there.
@@ -28,11 +29,24 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
         return solve_by_newton(part, limit, scratch);
     }
     let most = limit.saturating_mul(MORE_SWEEPS);
-    let first = FIRST_SWEEPS.max(part.contacts() as u32).min(most);
-    patches::solve(part, first, scratch)
-        .then(most, |_| smoothing::solve(part, limit, scratch))
-        .then(most, |_| solve_by_newton(part, limit, scratch))
-        .then(most, |left| patches::solve(part, left, scratch))
+    if part.pairs() >= HUGE {
+        let first = (part.contacts() as u32).min(most);
+        return patches::solve(part, first, scratch)
+            .then(most, |_| smoothing::solve(part, limit, scratch))
+            .then(most, |left| patches::solve(part, left, scratch));
+    }
+    let mut effort = patches::solve(part, limit.min(SWEEPS_OF_LARGE), scratch);
+    for turn in 0..2 {
+        if effort.solved {
+            break;
+        }
+        let more = match turn {
+            0 => solve_by_newton(part, limit, scratch),
+            _ => conjugate::solve(part, most, scratch),
+        };
+        effort = Effort { iterations: effort.iterations.saturating_add(more.iterations), ..more };
+    }
+    effort
 }
 
 /// Whether sweeps come first.
@@ -45,7 +59,6 @@ fn solve_by_newton(part: &mut Component, limit: u32, scratch: &mut Scratch) -> E
     Effort { solver: "guess", iterations: 0, solved: part.solved() }
         .then(limit, |left| path::solve(part, left, scratch))
         .then(limit, |left| proximal::solve(part, proximal::FAST, left.min(limit / 4), scratch))
-        .then(limit, |left| smoothing::solve(part, left.min(limit / 4), scratch))
         .then(limit, |left| nsgs::solve(part, left.min(limit / 10), scratch))
         .then(limit, |left| proximal::solve(part, proximal::SLOW, left.min(limit / 4), scratch))
         .then(limit, |left| restart(part, left, scratch))
