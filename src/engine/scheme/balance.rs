@@ -42,7 +42,7 @@ pub struct Account<S> {
 
 /// What acts on an island from outside over an interval, besides weight.
 #[derive(Clone, Copy, Debug)]
-pub enum Outside<S> {
+enum Outside<S> {
     /// No more than impulses along these normals.
     Along { normals: [Vector3<S>; 2], count: usize },
     /// Impulses in any direction.
@@ -124,23 +124,6 @@ fn close_account<S: Solvable>(step: &mut IslandStep<'_, S>, account: &Account<S>
     step.state.step.dissipated -= left - due;
 }
 
-/// Takes from the motion of what hangs together, as far as it moves and carries no momentum that is kept, the energy that
-/// captured contacts gave to it and that it took to lift bodies out of one another: it must not come from nowhere.
-#[inline(never)]
-pub fn pay<S: Solvable>(step: &mut IslandStep<'_, S>, outside: &Outside<S>, gained: S) {
-    if gained.value() <= 0.0 {
-        return;
-    }
-    let carried = carried(step, outside);
-    let moving = motion_beside(step, &carried);
-    if moving.value() <= 0.0 {
-        return;
-    }
-    let paid = if gained.value() < moving.value() { gained } else { moving };
-    scale_beside(step, &carried, (S::one() - paid / moving).sqrt() - S::one());
-    step.state.step.dissipated += paid;
-}
-
 /// Energy of an island, and the size of its parts.
 fn energy<S: Solvable>(step: &IslandStep<'_, S>) -> (S, f64) {
     let (mut energy, mut size) = (S::zero(), 0.0);
@@ -175,7 +158,7 @@ fn kinetic<S: Solvable>(
 }
 
 /// What acts from outside in the proposal.
-pub fn outside<S: Solvable>(step: &IslandStep<'_, S>) -> Outside<S> {
+fn outside<S: Solvable>(step: &IslandStep<'_, S>) -> Outside<S> {
     if !step.island.nodes.iter().all(|&node| step.state.parameters.mass[node].value().is_finite()) {
         return Outside::Anything;
     }

@@ -174,7 +174,11 @@ impl<S: Solvable> IslandStep<'_, S> {
         let still = STILL * problem.contacts.q.iter().fold(0.0_f64, |most, q| most.max(q.value().abs()));
         impulses.clear();
         for index in 0..active.len() {
-            let r = Vector3::from_column_slice(&unknowns[3 * index..3 * index + 3]);
+            let mut r = Vector3::from_column_slice(&unknowns[3 * index..3 * index + 3]);
+            // Nothing rubs in a cone that is not pressed; in an answer that was not found it may.
+            if r[0].value() <= 0.0 && !matches!(problem.friction[index], Friction::Bounded { .. }) {
+                r.fill(S::zero());
+            }
             let mode = match problem.friction[index] {
                 // A bristle moves while it holds: its bounds tell.
                 Friction::Bounded { direction, bound } => {

@@ -328,7 +328,7 @@ fn anchor_rate<S: Solvable>(step: &IslandStep<'_, S>, press: &Press<S>) -> S {
 fn find_forces<S: Solvable>(step: &mut IslandStep<'_, S>, presses: &mut [Press<S>], dt: S) {
     step.workspace.active.clear();
     if !presses.iter().any(|press| press.touching) {
-        return;
+        return load(step, presses);
     }
     for press in presses.iter_mut().filter(|press| press.touching) {
         let speed = -press.touch.normal_velocity;

@@ -169,10 +169,13 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, formula: &impl Formula<S>)
     }
 }
 
-/// Length of the last step, which all nodes of an island have in common; zero where there is none to look back at.
+/// Length of the last step that all nodes of an island look back at; zero where one of them does not: it has had an impact
+/// in another island.
 pub fn last_length<S: Solvable>(step: &IslandStep<'_, S>) -> f64 {
-    let own = step.island.nodes.iter().find(|&&node| step.system.nodes[node].coupling.is_none());
-    own.map_or(0.0, |&node| step.state.pasts[node].length)
+    let own = step.island.nodes.iter().filter(|&&node| step.system.nodes[node].coupling.is_none());
+    let mut lengths = own.map(|&node| step.state.pasts[node].length);
+    let first = lengths.next().unwrap_or(0.0);
+    if lengths.all(|length| length == first) { first } else { 0.0 }
 }
 
 /// Velocities and accelerations at the start.
@@ -385,10 +388,11 @@ fn kept<S: Solvable>(step: &IslandStep<'_, S>, formula: &impl Formula<S>, node: 
     if let Some(rotation) = step.system.nodes[node].rotation {
         let start = state_pose(step, node).orientation;
         let turn = &turns[rotation];
-        let end = start.turned(&(turn.mean * h));
+        // Each spin in the orientation that it leads to: the turn by the jump is no acceleration.
+        let of = |turn: &Turn<S>| start.turned(&(turn.mean * h)).to_body(&turn.end);
         way.angular = start.to_body(&(turn.mean * h));
-        jump.angular = end.to_body(&(turn.end - motion.smooth.turn.end));
-        smooth.angular = end.to_body(&motion.smooth.turn.end);
+        smooth.angular = of(&motion.smooth.turn);
+        jump.angular = of(turn) - smooth.angular;
     }
     let acceleration = (smooth - motion.base.velocity) * (S::one() / formula.velocity_weight());
     formula.keep(&motion.start, &End { way, jump, acceleration, length: step.length })

@@ -2,7 +2,7 @@
 //! Newton's law on the velocity before the step. Impact times are O(h). [Fancello 2012, algorithm 3.1] What would be
 //! passed through within the step acts as well ([`catch`]).
 
-use super::balance::{self, Account, Outside};
+use super::balance::{self, Account};
 use super::{IslandStep, catch};
 use crate::engine::solver::Solvable;
 
@@ -18,36 +18,16 @@ pub enum Gaps {
 
 /// Advances the island by `dt`.
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
-    let passed = pass(step, dt, Gaps::Rounded);
+    let account = pass(step, dt, Gaps::Rounded);
     // A master that iterates has its own positions.
     if step.system.settings.correction && !step.island.iterates {
         super::correction::lift_out(step);
     }
-    passed.close(step);
+    balance::close(step, account);
 }
 
-/// An interval that was captured, before its energy is balanced.
-pub struct Passed<S> {
-    /// What was dissipated before.
-    dissipated: S,
-    account: Option<Account<S>>,
-    /// What acted from outside on a part that hangs together.
-    outside: Option<Outside<S>>,
-}
-
-impl<S: Solvable> Passed<S> {
-    /// Balances the energy after all corrections of positions.
-    pub fn close(self, step: &mut IslandStep<'_, S>) {
-        if let Some(outside) = &self.outside {
-            balance::pay(step, outside, self.dissipated - step.state.step.dissipated);
-        }
-        balance::close(step, self.account);
-    }
-}
-
-/// The same without correction.
-pub fn pass<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, gaps: Gaps) -> Passed<S> {
-    let dissipated = step.state.step.dissipated;
+/// The same without correction, and before energy is balanced.
+pub fn pass<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, gaps: Gaps) -> Option<Account<S>> {
     step.look();
     activate(step, dt, gaps);
     step.propose_impact(dt);
@@ -56,7 +36,6 @@ pub fn pass<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, gaps: Gaps) -> Pas
         step.propose_impact(dt);
     }
     let account = balance::open(step);
-    let outside = step.is_pile().then(|| balance::outside(step));
     if catches {
         catch::accept(step, dt);
     } else {
@@ -64,7 +43,7 @@ pub fn pass<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, gaps: Gaps) -> Pas
     }
     step.record_modes();
     step.record_penetration();
-    Passed { dissipated, account, outside }
+    account
 }
 
 /// Makes active what closes soon.

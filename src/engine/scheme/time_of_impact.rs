@@ -110,11 +110,11 @@ fn capture<S: Solvable>(step: &mut IslandStep<'_, S>, remaining: S) {
     step.state.step.captured += 1;
     // What would be passed is looked for once more.
     step.looks.set(0);
-    let passed = moreau_jean::pass(step, remaining, Gaps::AmidBounces);
+    let account = moreau_jean::pass(step, remaining, Gaps::AmidBounces);
     if step.system.settings.correction {
         close_pressed(step, remaining);
     }
-    passed.close(step);
+    balance::close(step, account);
 }
 
 /// Closes what is pressed and does not leave, and opens what is inside.

@@ -156,11 +156,21 @@ impl BallOnPlane {
     }
 }
 
-/// A ball that hits a plane once in a step, with time of impact: `u'_n = -e u_n` at the moment of the impact, found from
-/// both ends of the step under constant acceleration.
+/// Time until a height `z` that changes by `v` is none, on `z + v t + c t^2`.
+fn first_touch(z: f64, v: f64, c: f64) -> Option<f64> {
+    let root = (v * v - 4.0 * c * z).sqrt();
+    let falls = root.is_finite() && root > v;
+    falls.then(|| 2.0 * z / (root - v))
+}
+
+/// A ball that hits a plane once in a step, with time of impact: `u'_n = -e u_n` at the moment of the impact. Over an
+/// internal step `t`, or a part of it, the scheme makes `z + v t + theta a t^2` of a height and `v + a t` of its rate: that
+/// is followed from the start to the plane, and the rate back from the end by the time that is left. What a master that
+/// repeats steps moves, and what may touch it, is captured.
 pub fn restitution(case: &Case) -> Verdict {
     let scene = &case.scene;
-    if !scene.time_of_impact || scene.energy_balance {
+    let Scheme::MoreauJean(theta) = scene.scheme else { return Verdict::Idle };
+    if !scene.time_of_impact || scene.energy_balance || scene.is_iterated() {
         return Verdict::Idle;
     }
     let mut looked = false;
@@ -174,14 +184,25 @@ pub fn restitution(case: &Case) -> Verdict {
         for (step, frames) in case.base.frames.windows(2).enumerate() {
             let step = step + 1;
             let [was, is] = [0, 1].map(|which| ball.height(&frames[which]));
-            let before = was.1 * was.1 - 2.0 * acceleration * was.0;
-            let after = is.1 * is.1 - 2.0 * acceleration * is.0;
             let far = 1e-6 * scene.units.length;
             let has_hit = frames[1].contacts[ball.contact].f_n > 0.0 && ball.is_alone(case, &frames[1]);
-            if was.0 < far || is.0 < far || before <= 0.0 || !has_hit {
+            // An impact of others cuts the way of all, which makes it another one unless theta is 0.5.
+            let others = frames[1].contacts.iter().enumerate().filter(|(index, _)| *index != ball.contact);
+            let is_whole = theta == 0.5 || others.map(|(_, touch)| touch.f_n).all(|force| force == 0.0);
+            if was.0 < far || is.0 < far || !has_hit || !is_whole {
                 continue;
             }
-            let [before, after] = [before, after.max(0.0)].map(f64::sqrt);
+            let h = scene.internal_step();
+            let (mut height, mut rate) = was;
+            let hit = (0..scene.substeps).find_map(|passed| {
+                let start = (height, rate);
+                height += (rate + theta * acceleration * h) * h;
+                rate += acceleration * h;
+                let touch = first_touch(start.0, start.1, theta * acceleration).filter(|&time| time <= h)?;
+                let left = scene.step - f64::from(passed) * h - touch;
+                Some((-(start.1 + acceleration * touch), is.1 - acceleration * left))
+            });
+            let Some((before, after)) = hit else { continue };
             // Once only: it does not come back within the step.
             if is.1 < 0.0 || (acceleration < 0.0 && -2.0 * after / acceleration < scene.step) {
                 continue;

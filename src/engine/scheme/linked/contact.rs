@@ -404,7 +404,7 @@ fn push_plain<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, inde
     for (&place, impulse) in active.iter().zip(impulses.iter()) {
         let touch = &touches[place];
         first = first.min(first_turn(linkage, touch));
-        push_touch(linkage, right, touch, &impulse.vector(&touch.normal));
+        push_touch(linkage, right, touch, &impulse.vector(&touch.acting_normal()));
     }
     plain::push(step, linkage, index, first);
 }
