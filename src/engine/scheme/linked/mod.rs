@@ -22,7 +22,7 @@ use super::{IslandStep, Placing, Weights};
 use crate::engine::contact::pose;
 use crate::engine::linkage::assembly::{Course, Strained};
 use crate::engine::linkage::{Before, Configuration, Scratch, Springs, Stiffening};
-use crate::engine::math::rotation::{angular_momentum, is_uneven, spin};
+use crate::engine::math::rotation::{Orientation, angular_momentum, is_uneven, spin};
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::settings::Scheme;
@@ -93,23 +93,32 @@ fn turns_too_far<S: Solvable>(step: &IslandStep<'_, S>, linkage: &Linkage, index
     if work == 0.0 {
         return false;
     }
-    let parameters = &step.state.parameters;
     let mut kinetic = 0.0;
     for (end, place) in ends.iter().zip(&linkage.places) {
-        let mass = parameters.mass[place.node].value();
-        if mass.is_finite() {
-            kinetic += 0.5 * mass * end.velocity.dot(&end.velocity).value();
-        }
-        if let Some(rotation) = step.system.nodes[place.node].rotation
-            && step.turns_under_load(rotation)
-        {
-            let spin = &end.angular_velocity;
-            let momentum = angular_momentum(&end.pose.orientation, &parameters.inertia[rotation], spin);
-            kinetic += 0.5 * momentum.dot(spin).value();
-        }
+        let motion = (&end.velocity, &end.angular_velocity);
+        kinetic += kinetic_energy(step, place.node, &end.pose.orientation, motion);
     }
     // Also where a number is not finite.
     work.partial_cmp(&(TOLERANCES.followed_part * kinetic)) != Some(Ordering::Less)
+}
+
+/// Kinetic energy of a node that moves at a velocity and angular velocity; none where its motion is prescribed.
+fn kinetic_energy<S: Solvable>(
+    step: &IslandStep<'_, S>,
+    node: usize,
+    orientation: &Orientation<S>,
+    (velocity, spin): (&Vector3<S>, &Vector3<S>),
+) -> f64 {
+    let parameters = &step.state.parameters;
+    let mass = parameters.mass[node].value();
+    let mut energy = if mass.is_finite() { 0.5 * mass * velocity.dot(velocity).value() } else { 0.0 };
+    if let Some(rotation) = step.system.nodes[node].rotation
+        && step.turns_under_load(rotation)
+    {
+        let momentum = angular_momentum(orientation, &parameters.inertia[rotation], spin);
+        energy += 0.5 * momentum.dot(spin).value();
+    }
+    energy
 }
 
 /// Forgets what was proposed.
