@@ -9,14 +9,13 @@ use super::moreau_jean::Gaps;
 use super::{IslandStep, Weights, correction, linked, moreau_jean};
 use crate::engine::contact::pose;
 use crate::engine::geometry::Pose;
-use crate::engine::linkage::Configuration;
+use crate::engine::linkage::{Approach, Change, Configuration};
 use crate::engine::math::rotation::{cross_matrix, solve};
 use crate::engine::math::twist::Twist;
-use crate::engine::scalar::Scalar;
+use crate::engine::scalar::{Scalar, length};
 use crate::engine::scheme::workspace::{Turn, Workspace};
 use crate::engine::solver::Solvable;
 use crate::engine::state::Past;
-use crate::engine::tolerances::TOLERANCES;
 use nalgebra::{Matrix3, Vector3};
 
 /// Newton steps for Euler's equations of a body.
@@ -140,49 +139,26 @@ impl<S: Scalar> EndPointScratch<S> {
     }
 }
 
-/// Newton steps on the way to the end of a step, by the kinetic energy of what they change.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Approach {
-    most: f64,
-    last: f64,
-    gets_closer: bool,
-}
-
-impl Approach {
-    /// Takes another Newton step, of which `change` is the energy.
-    pub fn follow(&mut self, change: f64) {
-        // Half of the change before; nothing is known of the first.
-        self.gets_closer = self.most == 0.0 || change <= 0.25 * self.last;
-        self.most = self.most.max(change);
-        self.last = change;
-    }
-
-    /// Whether these steps do not come closer, and what the last changed is no small part of all: the step is too long.
-    pub fn is_lost(&self) -> bool {
-        !(self.gets_closer || self.last <= TOLERANCES.negligible * self.most)
-    }
-}
-
 /// Advances the island over the substep by the formula for the length of the last step and of this one. What turns further
 /// than Newton steps can follow is advanced in halves.
 // Not inlined: steps of the other schemes stay short.
 #[inline(never)]
 pub fn run<S: Solvable, F: Formula<S>>(step: &mut IslandStep<'_, S>, formula: impl Fn(f64, f64) -> F + Copy) {
-    run_parts(step, formula, step.length / f64::from(TOLERANCES.most_parts));
+    run_parts(step, formula, step.length);
 }
 
 fn run_parts<S: Solvable, F: Formula<S>>(
     step: &mut IslandStep<'_, S>,
     formula: impl Fn(f64, f64) -> F + Copy,
-    shortest: f64,
+    whole: f64,
 ) {
     let (length, offset) = (step.length, step.offset);
     let chosen = formula(last_length(step), length);
-    if approach(step, &chosen) && length > shortest {
+    if approach(step, &chosen) && step.may_be_cut(length, whole) {
         step.length = 0.5 * length;
         for part in [0.0, 0.5] {
             step.offset = offset + part * length;
-            run_parts(step, formula, shortest);
+            run_parts(step, formula, whole);
         }
         (step.length, step.offset) = (length, offset);
         return;
@@ -304,7 +280,9 @@ fn move_freely<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
                 None => euler.given,
                 Some(_) => {
                     let change = euler.newton_step(&spin, &found, b);
-                    approach.follow(euler.inertia.component_mul(&change).dot(&change).value());
+                    let energy = euler.inertia.component_mul(&change).dot(&change).value();
+                    let turn = (length(&change) * step.workspace.end_point.position_weight).value();
+                    approach.follow(Change { energy, turn });
                     found + change
                 }
             };

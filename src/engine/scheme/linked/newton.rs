@@ -1,10 +1,11 @@
 //! Schemes whose forces act midway or at the end: Newton steps with the same matrix, in other [`Weights`].
 
-use super::super::end_point::Approach;
 use super::super::{IslandStep, Weights, end_point};
 use super::placement::fill_placement;
 use super::{SWEEPS, demand, kinetic_energy, linkage_of, moment, see_ends, stiffening, write_joints};
-use crate::engine::linkage::{Before, Configuration, Scratch, Springs, Stiffening, spring_apart};
+use crate::engine::linkage::{
+    Approach, Before, Change, Configuration, Scratch, Springs, Stiffening, spring_apart,
+};
 use crate::engine::scalar::length;
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::solver::Solvable;
@@ -85,13 +86,14 @@ pub fn move_to_end<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) -> Approach
         let system = &mut step.workspace.linkages[index].motion;
         system.factor(linkage);
         left = system.solve(linkage);
-        let mut changed = 0.0;
+        let mut changed = Change::default();
         for (local, place) in linkage.places.iter().enumerate() {
             let Scratch { motion, acting, .. } = &step.workspace.linkages[index];
             let (at, linear) = (acting[local], motion.solution[place.linear]);
             let angular = place.angular.map(|block| motion.solution[block]);
             let spin = angular.unwrap_or_else(Vector3::zeros);
-            changed += kinetic_energy(step, place.node, &at.pose.orientation, (&linear, &spin));
+            let energy = kinetic_energy(step, place.node, &at.pose.orientation, (&linear, &spin));
+            changed.add(energy, (length(&spin) * weights.reach * dt).value());
             end_point::change(step, place.node, &at, &linear, angular.as_ref());
         }
         approach.follow(changed);
