@@ -1,8 +1,8 @@
 //! The linear system of a linkage: filled from where the nodes are, factored when it has changed, solved.
 
-use super::Rubbing;
 use super::factor::{Factor, Matrix};
 use super::plain::PlainMatrix;
+use super::{Approach, Rubbing};
 use crate::engine::contact::pose;
 use crate::engine::geometry::Pose;
 use crate::engine::math::rotation::{Orientation, cross_matrix, mean_of_turning};
@@ -232,6 +232,8 @@ pub struct Scratch<S: Scalar> {
     pub courses: Vec<Course<S>>,
     /// How far springs were pursued in the last solution without contact.
     pub pursuit: Pursuit,
+    /// How passes of a contact problem move the ends.
+    pub approach: Approach,
     /// What the matrix of `motion` was made of, where there are springs between point masses only.
     pub plain: PlainMatrix<S>,
 }
@@ -570,6 +572,7 @@ impl<S: Scalar> Scratch<S> {
             bent: vec![still; nodes],
             courses: vec![Course { end: still.pose, turn: Vector3::zeros() }; nodes],
             pursuit: Pursuit::Caught,
+            approach: Approach::default(),
             plain: PlainMatrix::new(linkage),
         }
     }

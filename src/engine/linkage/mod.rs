@@ -8,12 +8,14 @@
 //! `p` of the contacts. The matrix is sparse, in blocks of three ([`factor`]), and solved once for free motion and
 //! once a contact for how it yields; joints are bilateral rows of it. [Fancello 2012, 3.1; Peiret 2016, eq. 30]
 
+mod approach;
 pub mod assembly;
 mod factor;
 mod output;
 pub mod plain;
 mod rubbing;
 
+pub use approach::{Approach, Change};
 pub use assembly::{Before, Configuration, Scratch, Springs, Stiffening};
 pub use output::{JointMotion, joint_motion, spring_apart, spring_energy, spring_length, spring_tension};
 pub use rubbing::Rubbing;

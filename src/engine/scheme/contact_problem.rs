@@ -136,7 +136,7 @@ impl<S: Solvable> IslandStep<'_, S> {
             let mut again = friction::revise(self, pass, dt) && unsolved <= friction::MOST_UNSOLVED;
             if is_linked {
                 self.read_impulses();
-                again |= joint_friction::revise(self, pass, dt);
+                again |= joint_friction::revise(self, pass, dt) && unsolved <= friction::MOST_UNSOLVED;
                 again = linked::revise(self, pass, dt, again);
             } else {
                 self.read_impulses();

@@ -9,10 +9,10 @@ use super::moreau_jean::Gaps;
 use super::{IslandStep, Weights, correction, linked, moreau_jean};
 use crate::engine::contact::pose;
 use crate::engine::geometry::Pose;
-use crate::engine::linkage::Configuration;
+use crate::engine::linkage::{Approach, Change, Configuration};
 use crate::engine::math::rotation::{cross_matrix, solve};
 use crate::engine::math::twist::Twist;
-use crate::engine::scalar::Scalar;
+use crate::engine::scalar::{Scalar, length};
 use crate::engine::scheme::workspace::{Turn, Workspace};
 use crate::engine::solver::Solvable;
 use crate::engine::state::Past;
@@ -139,10 +139,46 @@ impl<S: Scalar> EndPointScratch<S> {
     }
 }
 
-/// Advances the island over the substep.
+/// Advances the island over the substep by the formula for the length of the last step and of this one. What turns further
+/// than Newton steps can follow is advanced in halves.
 // Not inlined: steps of the other schemes stay short.
 #[inline(never)]
-pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, formula: &impl Formula<S>) {
+pub fn run<S: Solvable, F: Formula<S>>(step: &mut IslandStep<'_, S>, formula: impl Fn(f64, f64) -> F + Copy) {
+    run_parts(step, formula, step.length);
+}
+
+fn run_parts<S: Solvable, F: Formula<S>>(
+    step: &mut IslandStep<'_, S>,
+    formula: impl Fn(f64, f64) -> F + Copy,
+    whole: f64,
+) {
+    let (length, offset) = (step.length, step.offset);
+    let chosen = formula(last_length(step), length);
+    if approach(step, &chosen) && step.may_be_cut(length, whole) {
+        step.length = 0.5 * length;
+        for part in [0.0, 0.5] {
+            step.offset = offset + part * length;
+            run_parts(step, formula, whole);
+        }
+        (step.length, step.offset) = (length, offset);
+        return;
+    }
+    let h = S::from(length);
+    finish(step, h);
+    step.look();
+    moreau_jean::activate(step, h, Gaps::Rounded);
+    step.propose_impact(h);
+    keep(step, &chosen, h);
+    step.accept(h);
+    step.record_modes();
+    step.record_penetration();
+    if step.system.settings.correction {
+        correction::lift_out(step);
+    }
+}
+
+/// Finds accelerations at the end without contact. Returns whether the step is too long for that.
+fn approach<S: Solvable>(step: &mut IslandStep<'_, S>, formula: &impl Formula<S>) -> bool {
     let h = S::from(step.length);
     step.workspace.end_point.velocity_weight = formula.velocity_weight();
     step.workspace.end_point.position_weight = formula.position_weight();
@@ -154,18 +190,7 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, formula: &impl Formula<S>)
     }
     match step.island.linkage {
         None => move_freely(step),
-        Some(_) => linked::move_to_end(step, h),
-    }
-    finish(step, h);
-    step.look();
-    moreau_jean::activate(step, h, Gaps::Rounded);
-    step.propose_impact(h);
-    keep(step, formula, h);
-    step.accept(h);
-    step.record_modes();
-    step.record_penetration();
-    if step.system.settings.correction {
-        correction::lift_out(step);
+        Some(_) => linked::move_to_end(step, h).is_lost(),
     }
 }
 
@@ -241,11 +266,13 @@ fn set_base<S: Solvable>(step: &mut IslandStep<'_, S>, node: usize, formula: &im
     }
 }
 
-/// Accelerations at the end of nodes that are on their own.
-fn move_freely<S: Solvable>(step: &mut IslandStep<'_, S>) {
+/// Accelerations at the end of nodes that are on their own. Returns whether the step is too long for one of them.
+fn move_freely<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
+    let mut is_lost = false;
     for &node in &step.island.nodes {
         step.workspace.end_point.nodes[node].acceleration.linear = step.workspace.acceleration[node];
         let Some(rotation) = step.system.nodes[node].rotation else { continue };
+        let mut approach = Approach::default();
         for _ in 0..NEWTON_STEPS {
             let b = step.workspace.end_point.velocity_weight;
             let motion = &step.workspace.end_point.nodes[node];
@@ -254,11 +281,19 @@ fn move_freely<S: Solvable>(step: &mut IslandStep<'_, S>) {
             let euler = Euler::new(step, node, rotation, &end_pose(step, node));
             let acceleration = match euler.moment {
                 None => euler.given,
-                Some(_) => found + euler.newton_step(&spin, &found, b),
+                Some(_) => {
+                    let change = euler.newton_step(&spin, &found, b);
+                    let energy = euler.inertia.component_mul(&change).dot(&change).value();
+                    let turn = (length(&change) * step.workspace.end_point.position_weight).value();
+                    approach.follow(Change { energy, turn });
+                    found + change
+                }
             };
             step.workspace.end_point.nodes[node].acceleration.angular = acceleration;
         }
+        is_lost |= approach.is_lost();
     }
+    is_lost
 }
 
 /// Where a node is at the end, as found so far.

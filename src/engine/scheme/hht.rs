@@ -66,6 +66,5 @@ impl<S: Scalar> Formula<S> for Hht {
 
 /// Advances the island over the substep.
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, alpha: f64) {
-    let last = end_point::last_length(step);
-    end_point::run(step, &Hht { alpha, h: step.length, last });
+    end_point::run(step, |last, h| Hht { alpha, h, last });
 }

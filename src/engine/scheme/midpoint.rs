@@ -21,7 +21,7 @@ use crate::engine::law::ContactMode;
 use crate::engine::law::FrictionLaw;
 use crate::engine::linkage::{Configuration, Rubbing, Scratch};
 use crate::engine::math::rotation::{Orientation, angular_momentum};
-use crate::engine::problem::delassus::{Bodies, assemble, scales};
+use crate::engine::problem::delassus::{self, Bodies, assemble};
 use crate::engine::scalar::elementary::hypot;
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::scheme::workspace::Workspace;
@@ -400,7 +400,7 @@ fn see_contacts<S: Solvable>(step: &mut IslandStep<'_, S>) {
             carrier.arm_after = carrier.arm;
         }
     }
-    scales(touches, active, columns, bodies, d);
+    delassus::scales(touches, active, columns, bodies, d);
 }
 
 /// Whether an impulse in the middle changes what rows at the end see the way that it does in the middle.
@@ -674,8 +674,10 @@ fn write_problem<S: Solvable>(step: &mut IslandStep<'_, S>, rebound: Rebound<S>,
             let see = |solution: &[Vector3<S>], one: usize| {
                 see_rows(linkage, nodes, solution, &touches[active[one]], &midpoint.rows[one])
             };
+            let bodies = Bodies { mobility, inertia: &step.state.parameters.inertia, together };
+            delassus::scales(touches, active, columns, bodies, scales);
             let target = (scales, &mut problem.contacts);
-            linked::write_operator(&mut linkages[index], linkage, active.len(), push, see, target);
+            linked::write_operator(&mut linkages[index], linkage, push, see, target);
         }
     }
     step.workspace.problem.reset_friction();

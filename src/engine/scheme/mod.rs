@@ -241,7 +241,12 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
     /// Whether springs or joints turn further in `dt` than can be solved for, and it may be cut.
     #[inline]
     fn is_too_long(&mut self, dt: S) -> bool {
-        dt.value() * f64::from(TOLERANCES.most_parts) > self.length && linked::is_lost(self, dt)
+        self.may_be_cut(dt.value(), self.length) && linked::is_lost(self, dt)
+    }
+
+    /// Whether a part `dt` of a step may be cut: its cost stays bounded.
+    fn may_be_cut(&self, dt: f64, step: f64) -> bool {
+        dt * f64::from(TOLERANCES.most_parts) > step && self.unsolved <= time_of_impact::MAX_UNSOLVED
     }
 
     #[inline(never)]

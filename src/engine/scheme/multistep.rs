@@ -86,8 +86,7 @@ impl<S: Scalar> Formula<S> for Multistep {
 
 /// Advances the island over the substep.
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, rho: f64) {
-    let last = end_point::last_length(step);
-    end_point::run(step, &Multistep::new(rho, last, step.length));
+    end_point::run(step, |last, h| Multistep::new(rho, last, h));
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ const MAX_EVENTS_TURNING: u32 = 32;
 const MORE_EVENTS_TURNING: u32 = 4;
 
 /// Contact problems of one substep that may stay without solution, each after all that there is was tried.
-const MAX_UNSOLVED: u32 = 8;
+pub(super) const MAX_UNSOLVED: u32 = 8;
 /// Looks at gaps on the way to impacts in one substep, for every contact of the island: at speeds that make sense there are
 /// tens.
 const MAX_LOOKS: u32 = 4096;

@@ -46,40 +46,11 @@ pub fn assemble<S: Solvable>(step: &mut IslandStep<'_, S>, placing: Placing, pas
             see_through_factors(step, linkage, index);
         }
     }
-    let jointed = linkage.has_joints();
     let Workspace { touches, active, columns, scales, problem, linkages, mobility, together, .. } =
         &mut *step.workspace;
-    let Scratch { motion, yielding, rubbing, .. } = &mut linkages[index];
-    let contacts = active.len();
-    let count = contacts + rubbing.len();
     let bodies = Bodies { mobility, inertia: &step.state.parameters.inertia, together };
     delassus::scales(touches, active, columns, bodies, scales);
-    scales.resize(count, S::one());
-    for one in 0..count {
-        let own = &mut yielding[one * count + one];
-        let (rows, alone) = match one.checked_sub(contacts).map(|place| &rubbing[place]) {
-            None => (3.0, S::one() / (scales[one] * scales[one])),
-            Some(entry) => (entry.rows.count(), motion.yielding_alone(&entry.place, &entry.rows)),
-        };
-        if jointed && is_new {
-            soften(own, alone.value());
-        }
-        scales[one] = (S::from(rows) / own.trace()).sqrt();
-    }
-    problem.contacts.reset(count);
-    for one in 0..count {
-        let block = |other: usize| -> Block<S> {
-            (yielding[one * count + other] * (scales[one] * scales[other])).transpose().into()
-        };
-        let mut diagonal = block(one);
-        if let Some(entry) = one.checked_sub(contacts).map(|place| &rubbing[place]) {
-            joint_friction::complete(entry, &mut diagonal);
-        }
-        problem.contacts.w.begin_row(diagonal);
-        for other in (0..count).filter(|&other| other != one) {
-            problem.contacts.w.push(other, block(other));
-        }
-    }
+    scale_operator(&mut linkages[index], linkage, is_new, (scales, &mut problem.contacts));
 }
 
 /// The same where springs answer to jumps.
@@ -91,8 +62,11 @@ fn assemble_with_answer<S: Solvable>(
     answer: Stiffening<S>,
 ) {
     let parameters = &step.state.parameters;
-    let Workspace { touches, active, columns, scales, problem, linkages, .. } = &mut *step.workspace;
+    let Workspace { touches, active, columns, scales, problem, linkages, mobility, together, .. } =
+        &mut *step.workspace;
     let contacts = active.len();
+    let bodies = Bodies { mobility, inertia: &parameters.inertia, together };
+    delassus::scales(touches, active, columns, bodies, scales);
     let respond = |scratch: &mut Scratch<S>, other: usize, direction: usize| {
         scratch.motion.clear_right();
         match other.checked_sub(contacts) {
@@ -124,19 +98,20 @@ fn assemble_with_answer<S: Solvable>(
     if pass == 0 {
         find_yielding(scratch, count, respond, see);
     }
-    scale_operator(scratch, contacts, (scales, &mut problem.contacts));
+    scale_operator(scratch, linkage, pass == 0, (scales, &mut problem.contacts));
 }
 
-/// Writes scales and Delassus operator of so many contacts, and of the joints that rub behind them: `push` writes a unit
-/// impulse of a contact in one of its directions as the right side, `see` is what a contact sees of the solution.
+/// Writes scales and Delassus operator of contacts, whose scales without springs and joints are given, and of the joints
+/// that rub behind them: `push` writes a unit impulse of a contact in one of its directions as the right side, `see` is
+/// what a contact sees of the solution.
 pub fn write_operator<S: Scalar>(
     scratch: &mut Scratch<S>,
     linkage: &Linkage,
-    contacts: usize,
     push: impl Fn(&mut [Vector3<S>], usize, usize),
     see: impl Fn(&[Vector3<S>], usize) -> Vector3<S>,
     target: (&mut Vec<S>, &mut ConeProblem<S>),
 ) {
+    let contacts = target.0.len();
     let respond = |scratch: &mut Scratch<S>, other: usize, direction: usize| {
         scratch.motion.clear_right();
         match other.checked_sub(contacts) {
@@ -153,7 +128,7 @@ pub fn write_operator<S: Scalar>(
         }
     };
     find_yielding(scratch, contacts + scratch.rubbing.len(), respond, see);
-    scale_operator(scratch, contacts, target);
+    scale_operator(scratch, linkage, true, target);
 }
 
 /// Adds a unit impulse along a row of a joint that rubs to the right side.
@@ -182,28 +157,37 @@ fn find_yielding<S: Scalar>(
     }
 }
 
-/// Writes what was found, with the joints that rub behind the contacts.
+/// Writes what was found, with the joints that rub behind the contacts, whose scales without springs and joints are given.
 fn scale_operator<S: Scalar>(
-    scratch: &Scratch<S>,
-    contacts: usize,
+    scratch: &mut Scratch<S>,
+    linkage: &Linkage,
+    is_new: bool,
     (scales, problem): (&mut Vec<S>, &mut ConeProblem<S>),
 ) {
-    let Scratch { yielding, rubbing, .. } = scratch;
+    let Scratch { motion, yielding, rubbing, .. } = scratch;
+    let contacts = scales.len();
     let count = contacts + rubbing.len();
     let rubs = |one: usize| one.checked_sub(contacts).map(|place| &rubbing[place]);
-    scales.clear();
-    scales.extend((0..count).map(|one| {
-        let rows = rubs(one).map_or(3.0, |rubbing| rubbing.rows.count());
-        (S::from(rows) / yielding[one * count + one].trace()).sqrt()
-    }));
+    scales.resize(count, S::one());
+    for one in 0..count {
+        let own = &mut yielding[one * count + one];
+        let (rows, alone) = match rubs(one) {
+            None => (3.0, S::one() / (scales[one] * scales[one])),
+            Some(entry) => (entry.rows.count(), motion.yielding_alone(&entry.place, &entry.rows)),
+        };
+        if linkage.has_joints() && is_new {
+            soften(own, alone.value());
+        }
+        scales[one] = (S::from(rows) / own.trace()).sqrt();
+    }
     problem.reset(count);
     for one in 0..count {
         let block = |other: usize| -> Block<S> {
             (yielding[one * count + other] * (scales[one] * scales[other])).transpose().into()
         };
         let mut diagonal = block(one);
-        if let Some(rubbing) = rubs(one) {
-            joint_friction::complete(rubbing, &mut diagonal);
+        if let Some(entry) = rubs(one) {
+            joint_friction::complete(entry, &mut diagonal);
         }
         problem.w.begin_row(diagonal);
         for other in (0..count).filter(|&other| other != one) {

@@ -21,8 +21,8 @@ pub use record::{record, spring_energy_at, wrench};
 use super::{IslandStep, Placing, Weights};
 use crate::engine::contact::pose;
 use crate::engine::linkage::assembly::{Course, Strained};
-use crate::engine::linkage::{Before, Configuration, Scratch, Springs, Stiffening};
-use crate::engine::math::rotation::{angular_momentum, is_uneven, spin};
+use crate::engine::linkage::{Approach, Before, Change, Configuration, Scratch, Springs, Stiffening};
+use crate::engine::math::rotation::{Orientation, angular_momentum, is_uneven, spin};
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::settings::Scheme;
@@ -93,23 +93,49 @@ fn turns_too_far<S: Solvable>(step: &IslandStep<'_, S>, linkage: &Linkage, index
     if work == 0.0 {
         return false;
     }
-    let parameters = &step.state.parameters;
     let mut kinetic = 0.0;
     for (end, place) in ends.iter().zip(&linkage.places) {
-        let mass = parameters.mass[place.node].value();
-        if mass.is_finite() {
-            kinetic += 0.5 * mass * end.velocity.dot(&end.velocity).value();
-        }
-        if let Some(rotation) = step.system.nodes[place.node].rotation
-            && step.turns_under_load(rotation)
-        {
-            let spin = &end.angular_velocity;
-            let momentum = angular_momentum(&end.pose.orientation, &parameters.inertia[rotation], spin);
-            kinetic += 0.5 * momentum.dot(spin).value();
-        }
+        let motion = (&end.velocity, &end.angular_velocity);
+        kinetic += kinetic_energy(step, place.node, &end.pose.orientation, motion);
     }
     // Also where a number is not finite.
     work.partial_cmp(&(TOLERANCES.followed_part * kinetic)) != Some(Ordering::Less)
+}
+
+/// A change of the velocities at the end of `dt`, by block.
+fn change_by<S: Solvable>(
+    step: &IslandStep<'_, S>,
+    linkage: &Linkage,
+    index: usize,
+    dt: S,
+    by: impl Fn(usize) -> Vector3<S>,
+) -> Change {
+    let mut change = Change::default();
+    for (at, place) in step.workspace.linkages[index].acting.iter().zip(&linkage.places) {
+        let spin = place.angular.map_or(Vector3::zeros(), &by);
+        let energy = kinetic_energy(step, place.node, &at.pose.orientation, (&by(place.linear), &spin));
+        change.add(energy, step.system.settings.theta * (length(&spin) * dt).value());
+    }
+    change
+}
+
+/// Kinetic energy of a node that moves at a velocity and angular velocity; none where its motion is prescribed.
+fn kinetic_energy<S: Solvable>(
+    step: &IslandStep<'_, S>,
+    node: usize,
+    orientation: &Orientation<S>,
+    (velocity, spin): (&Vector3<S>, &Vector3<S>),
+) -> f64 {
+    let parameters = &step.state.parameters;
+    let mass = parameters.mass[node].value();
+    let mut energy = if mass.is_finite() { 0.5 * mass * velocity.dot(velocity).value() } else { 0.0 };
+    if let Some(rotation) = step.system.nodes[node].rotation
+        && step.turns_under_load(rotation)
+    {
+        let momentum = angular_momentum(orientation, &parameters.inertia[rotation], spin);
+        energy += 0.5 * momentum.dot(spin).value();
+    }
+    energy
 }
 
 /// Forgets what was proposed.
@@ -158,7 +184,7 @@ fn solve_free<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     let (linkage, index) = linkage_of(step);
     predict(step, dt);
     strain(step, linkage, index, dt);
-    let mut left = solve_strained(step, linkage, index, dt);
+    let (mut left, mut approach) = solve_strained(step, linkage, index, dt);
     let mut pursuit = Pursuit::Caught;
     if dt.value() > 0.0 && !linkage.springs.is_empty() {
         newton::see_springs(step, linkage, index);
@@ -168,14 +194,17 @@ fn solve_free<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
             if pursuit != Pursuit::Near {
                 break;
             }
-            left = solve_strained(step, linkage, index, dt);
+            (left, approach) = solve_strained(step, linkage, index, dt);
         }
         // Newton steps that come no closer may lead anywhere: the linear step, which is stable, does.
         if pursuit == Pursuit::Lost {
             predict(step, dt);
             strain(step, linkage, index, dt);
-            left = solve_strained(step, linkage, index, dt);
+            (left, approach) = solve_strained(step, linkage, index, dt);
         }
+    }
+    if approach.is_lost() {
+        pursuit = Pursuit::Lost;
     }
     step.workspace.linkages[index].pursuit = pursuit;
     step.state.step.residual = step.state.step.residual.max(left);
@@ -195,8 +224,14 @@ fn strain<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: u
     }
 }
 
-/// Solves for what nodes do with springs as found, and joints where nodes are in `acting`. Returns what is left.
-fn solve_strained<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize, dt: S) -> f64 {
+/// Solves for what nodes do with springs as found, and joints where nodes are in `acting`. Returns what is left, and how
+/// the ends of the interval were approached.
+fn solve_strained<S: Solvable>(
+    step: &mut IslandStep<'_, S>,
+    linkage: &Linkage,
+    index: usize,
+    dt: S,
+) -> (f64, Approach) {
     let Workspace { linkages, mobility, turns, .. } = &mut *step.workspace;
     let parameters = &step.state.parameters;
     let scratch = &mut linkages[index];
@@ -216,6 +251,8 @@ fn solve_strained<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, 
     system.factor(linkage);
     let sweeps = if dt.value() > 0.0 && (linkage.has_joints() || tumbles(step)) { SWEEPS } else { 1 };
     let mut left = 0.0;
+    let mut approach = Approach::default();
+    step.workspace.linkages[index].change.fill(Vector3::zeros());
     for sweep in 0..sweeps {
         if sweep > 0 {
             let Scratch { motion, change, .. } = &mut step.workspace.linkages[index];
@@ -223,8 +260,13 @@ fn solve_strained<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, 
             move_ends(step, linkage, index, dt);
         }
         left = solve_for_ends(step, linkage, index);
+        if sweeps > 1 {
+            let Scratch { motion, change, .. } = &step.workspace.linkages[index];
+            let changed = |block: usize| motion.solution[block] - change[block];
+            approach.follow(change_by(step, linkage, index, dt, changed));
+        }
     }
-    left
+    (left, approach)
 }
 
 /// Looks whether springs do what was solved for where the solution has them, when `last` so much was missed. If a Newton
@@ -335,6 +377,9 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S, again
     let (linkage, index) = linkage_of(step);
     respond(step, dt);
     if dt.value() > 0.0 {
+        if gets_lost(step, linkage, index, pass, dt) {
+            return again;
+        }
         let Scratch { motion, free, change, proposed, free_over, .. } = &mut step.workspace.linkages[index];
         for block in 0..free.len() {
             change[block] = free[block] + motion.solution[block];
@@ -356,6 +401,29 @@ pub fn revise<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S, again
         add(step, linkage, index, step.system.settings.theta);
     }
     true
+}
+
+/// Whether the impulses of pass `pass` change the motion by more than those of the passes before, which leads anywhere: the
+/// ends stay where these have moved them.
+fn gets_lost<S: Solvable>(
+    step: &mut IslandStep<'_, S>,
+    linkage: &Linkage,
+    index: usize,
+    pass: u32,
+    dt: S,
+) -> bool {
+    let Scratch { motion, free, change, .. } = &step.workspace.linkages[index];
+    let changed = |block: usize| free[block] + motion.solution[block] - change[block];
+    let changed = change_by(step, linkage, index, dt, changed);
+    let approach = &mut step.workspace.linkages[index].approach;
+    if pass == 0 {
+        *approach = Approach::default();
+    }
+    let grows = approach.grows_by(changed);
+    if !grows {
+        approach.follow(changed);
+    }
+    grows
 }
 
 /// How a change of the velocity at the end is felt where springs act.

@@ -2,8 +2,10 @@
 
 use super::super::{IslandStep, Weights, end_point};
 use super::placement::fill_placement;
-use super::{SWEEPS, demand, linkage_of, moment, see_ends, stiffening, write_joints};
-use crate::engine::linkage::{Before, Configuration, Scratch, Springs, Stiffening, spring_apart};
+use super::{SWEEPS, demand, kinetic_energy, linkage_of, moment, see_ends, stiffening, write_joints};
+use crate::engine::linkage::{
+    Approach, Before, Change, Configuration, Scratch, Springs, Stiffening, spring_apart,
+};
 use crate::engine::scalar::length;
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::solver::Solvable;
@@ -66,13 +68,14 @@ fn hold_accelerations<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linka
 }
 
 /// Finds the accelerations `a` at the end such that springs and joints are obeyed there: Newton steps
-/// `(M + b C + c K) u = b (f - M a) + A^T x`, `A (v + u) = r`, `a += u / b`.
-pub fn move_to_end<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+/// `(M + b C + c K) u = b (f - M a) + A^T x`, `A (v + u) = r`, `a += u / b`. Returns how these went.
+pub fn move_to_end<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) -> Approach {
     let (linkage, index) = linkage_of(step);
     let weights = step.weights(dt);
     let turns = linkage.places.iter().any(|place| place.angular.is_some());
     let sweeps = if linkage.has_joints() || turns { SWEEPS } else { 1 };
     let mut left = 0.0;
+    let mut approach = Approach::default();
     for _ in 0..sweeps {
         for (place, &node) in step.island.nodes.iter().enumerate() {
             let at = end_point::configuration(step, node);
@@ -83,12 +86,17 @@ pub fn move_to_end<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
         let system = &mut step.workspace.linkages[index].motion;
         system.factor(linkage);
         left = system.solve(linkage);
+        let mut changed = Change::default();
         for (local, place) in linkage.places.iter().enumerate() {
             let Scratch { motion, acting, .. } = &step.workspace.linkages[index];
             let (at, linear) = (acting[local], motion.solution[place.linear]);
             let angular = place.angular.map(|block| motion.solution[block]);
+            let spin = angular.unwrap_or_else(Vector3::zeros);
+            let energy = kinetic_energy(step, place.node, &at.pose.orientation, (&linear, &spin));
+            changed.add(energy, (length(&spin) * weights.reach * dt).value());
             end_point::change(step, place.node, &at, &linear, angular.as_ref());
         }
+        approach.follow(changed);
     }
     step.state.step.residual = step.state.step.residual.max(left);
     let Scratch { motion, free, .. } = &mut step.workspace.linkages[index];
@@ -96,6 +104,7 @@ pub fn move_to_end<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
     for place in linkage.joint_places.iter().flatten().flatten() {
         free[place.block] = motion.solution[place.block] * (dt / weights.force);
     }
+    approach
 }
 
 /// The system of a Newton step at the end.
