@@ -6,7 +6,7 @@
 //! | `boxed` (`.box.txt`) | n, M, q, lower bounds, upper bounds (`inf` and `-inf` allowed) |
 //! | `cone` (`.fc.txt`) | contacts, W (3 rows a contact: normal and two tangents), q, mu |
 
-use crate::engine::{BoxedProblem, ConeProblem, LcpProblem};
+use crate::engine::{BoxedProblem, ConeProblem};
 use std::path::{Path, PathBuf};
 
 /// Most rows that a file may announce; the matrix then has 100 million numbers.
@@ -40,9 +40,7 @@ impl ProblemKind {
 /// A problem read from a file.
 #[derive(Clone, Debug)]
 pub enum Problem {
-    /// Linear complementarity problem.
-    Lcp(LcpProblem),
-    /// The same between bounds.
+    /// Complementarity between bounds, which are zero and infinity of an LCP.
     Boxed(BoxedProblem),
     /// Contact with Coulomb cones.
     Cone(ConeProblem<f64>),
@@ -123,7 +121,10 @@ pub fn parse(text: &str, kind: ProblemKind, path: &Path) -> Result<Problem, Prob
         numbers.finite(rows * rows, |index| format!("{matrix_name}[{}][{}]", index / rows, index % rows))?;
     let q = numbers.finite(rows, |index| format!("q[{index}]"))?;
     let problem = match kind {
-        ProblemKind::Lcp => Problem::Lcp(LcpProblem { m: matrix, q }),
+        ProblemKind::Lcp => {
+            let (lower, upper) = (vec![0.0; rows], vec![f64::INFINITY; rows]);
+            Problem::Boxed(BoxedProblem { m: matrix, q, lower, upper })
+        }
         ProblemKind::Boxed => {
             let (lower, upper) = numbers.bounds(rows)?;
             Problem::Boxed(BoxedProblem { m: matrix, q, lower, upper })
@@ -316,10 +317,11 @@ mod tests {
     #[test]
     fn the_three_kinds_are_read() {
         let path = Path::new("p.txt");
-        let Problem::Lcp(lcp) = parse("2\n1 2 3 4\n-1 -2\n", ProblemKind::Lcp, path).unwrap() else {
+        let Problem::Boxed(lcp) = parse("2\n1 2 3 4\n-1 -2\n", ProblemKind::Lcp, path).unwrap() else {
             panic!("not an LCP");
         };
         assert_eq!((lcp.m, lcp.q), (vec![1.0, 2.0, 3.0, 4.0], vec![-1.0, -2.0]));
+        assert_eq!((lcp.lower, lcp.upper), (vec![0.0; 2], vec![f64::INFINITY; 2]));
         let Problem::Boxed(boxed) = parse("1 2 3 -inf inf", ProblemKind::Boxed, path).unwrap() else {
             panic!("not boxed");
         };

@@ -25,6 +25,7 @@ mod command_line;
 mod complementarity;
 mod compliance_docs;
 mod cone_solvers;
+mod constants;
 mod continuous;
 mod contributing;
 mod corner_cases;

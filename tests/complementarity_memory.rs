@@ -2,15 +2,11 @@
 
 mod counting_allocator;
 
-use contact_fmu::engine::{
-    BoxedProblem, Complementarity, LcpProblem, LcpScratch, LcpSettings, LcpSolver, Status,
-    complementarity_solve,
-};
+use contact_fmu::engine::{BoxedProblem, LcpScratch, LcpSettings, LcpSolver, Status, complementarity_solve};
 use counting_allocator::allocations_so_far;
 
-fn chain(size: usize) -> LcpProblem {
-    let mut problem = LcpProblem::default();
-    problem.reset(size);
+fn chain(size: usize) -> BoxedProblem {
+    let mut problem = BoxedProblem::lcp(vec![0.0; size * size], vec![0.0; size]).unwrap();
     for row in 0..size {
         problem.m[row * size + row] = 2.0;
         if row + 1 < size {
@@ -23,13 +19,13 @@ fn chain(size: usize) -> LcpProblem {
 }
 
 fn boxed_chain(size: usize) -> BoxedProblem {
-    let LcpProblem { m, q } = chain(size);
+    let BoxedProblem { m, q, .. } = chain(size);
     let lower = (0..size).map(|row| if row % 3 == 0 { 0.0 } else { -0.4 }).collect();
     let upper = (0..size).map(|row| if row % 3 == 0 { f64::INFINITY } else { 0.4 }).collect();
     BoxedProblem::new(m, q, lower, upper).unwrap()
 }
 
-fn allocations<P: Complementarity>(problem: &P, solver: LcpSolver) -> u32 {
+fn allocations(problem: &BoxedProblem, solver: LcpSolver) -> u32 {
     let mut scratch = LcpScratch::default();
     let mut z = vec![0.0; problem.size()];
     let settings = LcpSettings { solver, ..LcpSettings::default() };

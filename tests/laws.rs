@@ -5,7 +5,7 @@ use contact_fmu::engine::law::bounded::BoundedRows;
 use contact_fmu::engine::law::bristle::{self, Bristle, Memory};
 use contact_fmu::engine::law::facets::{Facets, Polygon};
 use contact_fmu::engine::{
-    BoxedProblem, LcpProblem, LcpScratch, LcpSettings, LcpSolver, Report, Status, complementarity_solve,
+    BoxedProblem, LcpScratch, LcpSettings, LcpSolver, Report, Status, complementarity_solve,
 };
 use nalgebra::{DMatrix, DVector, Matrix6, Vector3, Vector6};
 
@@ -187,7 +187,7 @@ fn a_rocking_rod_rocks_or_stops() {
         let (mass, inertia) = (1.0, 1.0 / 3.0);
         let own = 1.0 / mass + distance * distance / inertia;
         let other = 1.0 / mass - distance * distance / inertia;
-        let problem = LcpProblem::new(vec![own, other, other, own], vec![-1.0, 0.0]).unwrap();
+        let problem = BoxedProblem::lcp(vec![own, other, other, own], vec![-1.0, 0.0]).unwrap();
         for solver in [LcpSolver::Lemke, LcpSolver::Pivoting, LcpSolver::Pgs, LcpSolver::Auto] {
             let mut z = [0.0; 2];
             let settings = LcpSettings { solver, tolerance: 1e-9, ..LcpSettings::default() };

@@ -2,7 +2,7 @@
 
 use crate::{Entropy, damage};
 use contact_fmu::engine::{
-    Complementarity, ConeProblem, LcpScratch, LcpSettings, LcpSolver, Report, SolverChoice, SolverScratch,
+    BoxedProblem, ConeProblem, LcpScratch, LcpSettings, LcpSolver, Report, SolverChoice, SolverScratch,
     SolverSettings, Status, complementarity_solve, solve_cone,
 };
 use contact_fmu::problem_file::{self, Problem, ProblemKind};
@@ -23,14 +23,7 @@ pub fn run(entropy: &mut Entropy) {
     }
     match problem_file::parse(&text, kind, Path::new("p.txt")) {
         Err(error) => assert!(error.to_string().starts_with("p.txt"), "{error}"),
-        Ok(Problem::Lcp(problem)) => {
-            let bounds = (vec![0.0; problem.size()], vec![f64::INFINITY; problem.size()]);
-            linear(entropy, &problem, &problem.m.clone(), &problem.q.clone(), &bounds);
-        }
-        Ok(Problem::Boxed(problem)) => {
-            let bounds = (problem.lower.clone(), problem.upper.clone());
-            linear(entropy, &problem, &problem.m.clone(), &problem.q.clone(), &bounds);
-        }
+        Ok(Problem::Boxed(problem)) => linear(entropy, &problem),
         Ok(Problem::Cone(problem)) => cone(entropy, &problem),
     }
 }
@@ -84,13 +77,7 @@ fn check(report: &Report, answer: &[f64], again: f64, rounding: f64) {
     }
 }
 
-fn linear<P: Complementarity>(
-    entropy: &mut Entropy,
-    problem: &P,
-    m: &[f64],
-    q: &[f64],
-    bounds: &(Vec<f64>, Vec<f64>),
-) {
+fn linear(entropy: &mut Entropy, problem: &BoxedProblem) {
     const SOLVERS: [LcpSolver; 6] = [
         LcpSolver::Auto,
         LcpSolver::Auto,
@@ -99,16 +86,16 @@ fn linear<P: Complementarity>(
         LcpSolver::Pgs,
         LcpSolver::Newton,
     ];
-    let solver =
-        if q.len() < 5 && entropy.one_in(8) { LcpSolver::Enumeration } else { *entropy.pick(&SOLVERS) };
+    let solver = *entropy.pick(&SOLVERS);
     let settings = LcpSettings { solver, tolerance: TOLERANCE, max_iterations: MAX_ITERATIONS };
-    let mut z = vec![0.0; q.len()];
+    let mut z = vec![0.0; problem.size()];
     let report = complementarity_solve(problem, &mut z, &settings, &mut LcpScratch::default());
-    check(&report, &z, linear_residual(m, q, bounds, &z), 0.0);
+    check(&report, &z, linear_residual(problem, &z), 0.0);
 }
 
 /// `|z - clamp(z - (M z + q))| / |q|`.
-fn linear_residual(m: &[f64], q: &[f64], (lower, upper): &(Vec<f64>, Vec<f64>), z: &[f64]) -> f64 {
+fn linear_residual(problem: &BoxedProblem, z: &[f64]) -> f64 {
+    let BoxedProblem { m, q, lower, upper } = problem;
     let rows = q.len();
     let distance = |row: usize| {
         let w = (0..rows).rev().fold(q[row], |sum, column| sum + m[row * rows + column] * z[column]);

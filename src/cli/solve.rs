@@ -1,7 +1,7 @@
 //! `contact-fmu solve`.
 
 use crate::engine::{
-    Complementarity, ConeProblem, LcpScratch, LcpSettings, LcpSolver, Report, SolverChoice, SolverScratch,
+    BoxedProblem, ConeProblem, LcpScratch, LcpSettings, LcpSolver, Report, SolverChoice, SolverScratch,
     SolverSettings, Status, complementarity_solve, solve_cone,
 };
 use crate::problem_file::{self, Problem, ProblemKind};
@@ -26,7 +26,7 @@ pub struct Arguments {
     /// Kind of problem; told by the ending .lcp.txt, .st8.txt, .box.txt or .fc.txt otherwise.
     #[arg(long)]
     kind: Option<Kind>,
-    /// LCP and boxed: auto, pivoting, lemke, pgs, newton, enumeration; cone: auto, nsgs, newton.
+    /// LCP and boxed: auto, pivoting, lemke, pgs, newton; cone: auto, nsgs, newton.
     #[arg(long, default_value = "auto")]
     solver: Solver,
     /// Solve N times from zero and tell the time of the fastest.
@@ -57,7 +57,6 @@ enum Solver {
     Lemke,
     Pgs,
     Newton,
-    Enumeration,
     Nsgs,
 }
 
@@ -76,7 +75,6 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
         Kind::Cone => ProblemKind::Cone,
     });
     let answer = match problem_file::read(&arguments.problem, kind)? {
-        Problem::Lcp(problem) => complementarity(&problem, &arguments)?,
         Problem::Boxed(problem) => complementarity(&problem, &arguments)?,
         Problem::Cone(problem) => cone(&problem, &arguments)?,
     };
@@ -121,16 +119,15 @@ fn status_name(status: Status) -> &'static str {
     }
 }
 
-fn complementarity<P: Complementarity>(problem: &P, arguments: &Arguments) -> anyhow::Result<Answer> {
+fn complementarity(problem: &BoxedProblem, arguments: &Arguments) -> anyhow::Result<Answer> {
     let solver = match arguments.solver {
         Solver::Auto => LcpSolver::Auto,
         Solver::Pivoting => LcpSolver::Pivoting,
         Solver::Lemke => LcpSolver::Lemke,
         Solver::Pgs => LcpSolver::Pgs,
         Solver::Newton => LcpSolver::Newton,
-        Solver::Enumeration => LcpSolver::Enumeration,
         Solver::Nsgs => {
-            bail!("nsgs solves cone problems; use auto, pivoting, lemke, pgs, newton or enumeration")
+            bail!("nsgs solves cone problems; use auto, pivoting, lemke, pgs or newton")
         }
     };
     let settings =
@@ -149,7 +146,7 @@ fn cone(problem: &ConeProblem<f64>, arguments: &Arguments) -> anyhow::Result<Ans
         Solver::Auto => SolverChoice::Auto,
         Solver::Nsgs => SolverChoice::Nsgs,
         Solver::Newton => SolverChoice::Newton,
-        Solver::Pivoting | Solver::Lemke | Solver::Pgs | Solver::Enumeration => {
+        Solver::Pivoting | Solver::Lemke | Solver::Pgs => {
             bail!("cone problems are solved by auto, nsgs or newton")
         }
     };

@@ -5,7 +5,7 @@
 //! among them, until boxes connect no more.
 
 use super::{distance_now, gap_of_points, pose};
-use crate::engine::geometry::box_tree::{Aabb, BoxTree};
+use crate::engine::geometry::tree::{Bounds, Tree};
 use crate::engine::geometry::{Meeting, NodeShape, Placed, Pose, Solid, Surface, SurfaceShape};
 use crate::engine::math::union_find::UnionFind;
 use crate::engine::scalar::{Scalar, largest, length};
@@ -14,10 +14,10 @@ use crate::engine::system::{Island, Near, Pile, Sides, System, Thing};
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
-/// Boxes are wider by at least this part of a body's size: slow bodies do not need a second look.
+/// Boxes are wider by at least this part of a body's size: slow bodies do not need a second pass.
 const MARGIN: f64 = 0.05;
-/// Looks with the way of the fastest; each can only connect more.
-const MOST_LOOKS: usize = 8;
+/// Passes with the way of the fastest; each can only connect more.
+const MOST_PASSES: usize = 8;
 /// Where it ends, over where it began: everything is within.
 const FARTHEST: f64 = 1e18;
 
@@ -32,24 +32,23 @@ pub struct Search {
     ways: Vec<f64>,
     /// How far it turns, by node.
     turns: Vec<f64>,
-    boxes: Vec<Aabb>,
     /// Boxes about nodes and about surfaces, where they are known.
-    node_boxes: Vec<Option<Aabb>>,
-    surface_boxes: Vec<Option<Aabb>>,
-    tree: BoxTree,
+    node_boxes: Vec<Option<Bounds>>,
+    surface_boxes: Vec<Option<Bounds>>,
+    tree: Tree,
     /// Way of the fastest in an island, by its leader.
     fastest: Vec<f64>,
 }
 
 impl Search {
-    /// Finds the pairs that are near, and which bodies they and the ties of `whole` hold together.
+    /// Finds the pairs that are near, and the islands that they and the ties of `whole` make.
     pub fn find<S: Scalar>(
         &mut self,
         system: &System,
         whole: &Island,
         state: &State<S>,
         (duration, offset): (f64, f64),
-        together: &mut UnionFind,
+        islands: &mut UnionFind,
     ) {
         self.rest(system);
         for &node in &whole.nodes {
@@ -57,30 +56,30 @@ impl Search {
             let (way, turn) = motion(system, state, node, duration, offset);
             (self.ways[node], self.turns[node]) = (margin.max(2.0 * way), 2.0 * turn);
         }
-        for _ in 0..MOST_LOOKS {
+        for _ in 0..MOST_PASSES {
             self.near.clear();
             if let (true, Some(pile)) = (whole.is_pile, &system.pile) {
-                self.look(system, pile, state);
+                self.find_pairs(system, pile, state);
             }
-            together.reset(system.nodes.len());
+            islands.reset(system.nodes.len());
             if whole.splits(system, state) {
-                self.look_at_contacts(system, whole, state);
+                self.find_contacts(system, whole, state);
             } else {
                 self.contacts.clone_from(&whole.contacts);
-                whole.nodes.iter().for_each(|&node| together.join(whole.nodes[0], node));
+                whole.nodes.iter().for_each(|&node| islands.join(whole.nodes[0], node));
             }
             let mut widened = false;
             let own = self.contacts.iter().map(|&contact| system.contacts[contact].sides());
             for Sides { node, surface } in own.chain(self.near.iter().map(|near| near.sides)) {
                 let Some(body) = system.surfaces[surface].body else { continue };
                 if system.yields(state, body) {
-                    together.join(node, body);
+                    islands.join(node, body);
                 } else if self.ways[body] > self.ways[node] {
                     self.ways[node] = self.ways[body];
                     widened = true;
                 }
             }
-            widened |= self.widen(whole, together);
+            widened |= self.widen(whole, islands);
             if !widened {
                 break;
             }
@@ -95,17 +94,17 @@ impl Search {
         }
     }
 
-    /// Gives all bodies that are together the way of the fastest. Returns whether that is more than before.
-    fn widen(&mut self, whole: &Island, together: &mut UnionFind) -> bool {
+    /// Gives all bodies of an island the way of its fastest. Returns whether that is more than before.
+    fn widen(&mut self, whole: &Island, islands: &mut UnionFind) -> bool {
         self.fastest.clear();
         self.fastest.resize(self.ways.len(), 0.0);
         for &node in &whole.nodes {
-            let fastest = &mut self.fastest[together.leader(node)];
+            let fastest = &mut self.fastest[islands.leader(node)];
             *fastest = fastest.max(self.ways[node]);
         }
         let mut widened = false;
         for &node in &whole.nodes {
-            let fastest = self.fastest[together.leader(node)];
+            let fastest = self.fastest[islands.leader(node)];
             widened |= fastest > self.ways[node];
             self.ways[node] = fastest;
         }
@@ -113,7 +112,7 @@ impl Search {
     }
 
     /// Finds the contacts of an island whose boxes overlap.
-    fn look_at_contacts<S: Scalar>(&mut self, system: &System, whole: &Island, state: &State<S>) {
+    fn find_contacts<S: Scalar>(&mut self, system: &System, whole: &Island, state: &State<S>) {
         let Search { contacts, ways, turns, node_boxes, surface_boxes, .. } = self;
         for (list, count) in
             [(&mut *node_boxes, system.nodes.len()), (&mut *surface_boxes, system.surfaces.len())]
@@ -133,7 +132,7 @@ impl Search {
                 SurfaceShape::Stop(_) => true,
                 SurfaceShape::Solid { .. } => surface_boxes[surface]
                     .get_or_insert_with(|| surface_box(system, state, &system.surfaces[surface], ways, turns))
-                    .overlaps(&own),
+                    .meets(&own),
             };
             if is_near {
                 contacts.push(contact);
@@ -142,17 +141,18 @@ impl Search {
     }
 
     /// Finds the pairs whose boxes overlap.
-    fn look<S: Scalar>(&mut self, system: &System, pile: &Pile, state: &State<S>) {
-        let Search { near, ways, turns, boxes, tree, .. } = self;
+    fn find_pairs<S: Scalar>(&mut self, system: &System, pile: &Pile, state: &State<S>) {
+        let Search { near, ways, turns, tree, .. } = self;
         near.clear();
-        boxes.clear();
-        for &node in &pile.nodes {
+        let of_nodes = pile.nodes.iter().map(|&node| {
             let pose = value_pose(&pose(system, state, node));
-            boxes.push(around(&pose.position, &node_half(system, node, &pose), ways[node]));
-        }
-        for &surface in &pile.solids {
-            boxes.push(surface_box(system, state, &system.surfaces[surface], ways, turns));
-        }
+            around(&pose.position, &node_half(system, node, &pose), ways[node])
+        });
+        let of_solids = pile
+            .solids
+            .iter()
+            .map(|&surface| surface_box(system, state, &system.surfaces[surface], ways, turns));
+        tree.build(of_nodes.chain(of_solids));
         let mut found = |node: usize, other: Thing| {
             if let Some(contact) = pile.contact_of(node, other)
                 && let Some((sides, _)) = pile.sides(&system.nodes, &system.surfaces, node, other)
@@ -160,9 +160,8 @@ impl Search {
                 near.push(Near { contact, sides, number: 0 });
             }
         };
-        tree.build(boxes);
         let bodies = pile.nodes.len();
-        tree.overlaps(boxes, &mut |one, other| match (one < bodies, other < bodies) {
+        tree.meetings(&mut |one, other| match (one < bodies, other < bodies) {
             (true, true) => found(pile.nodes[one], Thing::Node(pile.nodes[other])),
             (true, false) => found(pile.nodes[one], Thing::Surface(pile.solids[other - bodies])),
             _ => {}
@@ -236,11 +235,9 @@ fn value_pose<S: Scalar>(pose: &Pose<S>) -> Pose<f64> {
     Pose { position: pose.position.map(S::value), orientation: pose.orientation.map(S::value) }
 }
 
-fn around(centre: &Vector3<f64>, half: &Vector3<f64>, way: f64) -> Aabb {
-    Aabb {
-        low: std::array::from_fn(|axis| centre[axis] - half[axis] - way),
-        high: std::array::from_fn(|axis| centre[axis] + half[axis] + way),
-    }
+fn around(centre: &Vector3<f64>, half: &Vector3<f64>, way: f64) -> Bounds {
+    let reach = half.add_scalar(way);
+    Bounds { low: centre - reach, high: centre + reach }
 }
 
 fn surface_box<S: Scalar>(
@@ -249,7 +246,7 @@ fn surface_box<S: Scalar>(
     surface: &Surface,
     ways: &[f64],
     turns: &[f64],
-) -> Aabb {
+) -> Bounds {
     let carrier = surface.body.map(|body| value_pose(&pose(system, state, body)));
     match surface.shape.place(carrier.as_ref()) {
         Placed::Solid(solid, place) => {
@@ -259,7 +256,10 @@ fn surface_box<S: Scalar>(
             });
             around(&place.position, &half(&solid, &place), way)
         }
-        Placed::Plane(_) => Aabb { low: [f64::NEG_INFINITY; 3], high: [f64::INFINITY; 3] },
+        Placed::Plane(_) => Bounds {
+            low: Vector3::from_element(f64::NEG_INFINITY),
+            high: Vector3::from_element(f64::INFINITY),
+        },
     }
 }
 
@@ -297,7 +297,7 @@ pub fn nearest_pair<S: Scalar>(system: &System, state: &State<S>, contact: usize
     search.rest(system);
     let mut reach = 0.0_f64;
     loop {
-        search.look(system, pile, state);
+        search.find_pairs(system, pile, state);
         let pairs = search.near.iter().filter(|near| near.contact == contact);
         let nearest = pairs
             .map(|near| (near.sides, gap_of_pair(system, state, near.sides)))

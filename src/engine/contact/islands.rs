@@ -1,4 +1,4 @@
-//! The islands of a substep: bodies that pairs which are near hold together.
+//! The islands of a substep: bodies that pairs which are near connect.
 
 use crate::engine::math::union_find::UnionFind;
 use crate::engine::system::{Island, Near, System};
@@ -14,21 +14,21 @@ pub struct Split {
     contacts: Sorted,
 }
 
-/// Things sorted by island.
+/// Indices sorted by island.
 #[derive(Clone, Debug, Default)]
 struct Sorted {
     /// Where islands begin, one more than there are.
     starts: Vec<usize>,
-    things: Vec<usize>,
+    items: Vec<usize>,
 }
 
 impl Sorted {
-    /// Sorts `things`, which have a `home` among so many; those of one stay in order.
-    fn sort(&mut self, homes: usize, things: impl Iterator<Item = (usize, usize)> + Clone) {
+    /// Sorts `items`, which have a `home` among so many; those of one stay in order.
+    fn sort(&mut self, homes: usize, items: impl Iterator<Item = (usize, usize)> + Clone) {
         self.starts.clear();
         self.starts.resize(homes + 1, 0);
         let mut count = 0;
-        for (_, home) in things.clone() {
+        for (_, home) in items.clone() {
             self.starts[home] += 1;
             count += 1;
         }
@@ -37,10 +37,10 @@ impl Sorted {
             first += *start;
             *start = first - *start;
         }
-        self.things.clear();
-        self.things.resize(count, 0);
-        for (thing, home) in things {
-            self.things[self.starts[home]] = thing;
+        self.items.clear();
+        self.items.resize(count, 0);
+        for (item, home) in items {
+            self.items[self.starts[home]] = item;
             self.starts[home] += 1;
         }
         // Each start is now where the next one was.
@@ -49,7 +49,7 @@ impl Sorted {
     }
 
     fn of(&self, home: usize) -> &[usize] {
-        &self.things[self.starts[home]..self.starts[home + 1]]
+        &self.items[self.starts[home]..self.starts[home + 1]]
     }
 }
 
@@ -92,9 +92,9 @@ impl Split {
 
     /// Writes one of the islands, with the bodies that carry surfaces of it.
     pub fn take(&self, part: usize, system: &System, whole: &Island, near: &[Near], island: &mut Island) {
-        let fill = |list: &mut Vec<usize>, things: &[usize]| {
+        let fill = |list: &mut Vec<usize>, items: &[usize]| {
             list.clear();
-            list.extend_from_slice(things);
+            list.extend_from_slice(items);
         };
         fill(&mut island.nodes, self.nodes.of(part));
         fill(&mut island.contacts, self.contacts.of(part));
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn things_stay_in_order_within_their_home() {
+    fn items_stay_in_order_within_their_home() {
         let mut sorted = Sorted::default();
         for _ in 0..2 {
             sorted.sort(3, [(7, 2), (8, 0), (9, 2), (10, 0)].into_iter());

@@ -20,14 +20,4 @@ mod tests {
     use super::*;
 
     plane_pair!(Cuboid, FEATURES);
-
-    #[test]
-    fn it_is_the_signed_distance() {
-        plane_poses::above_plane::<OnPlane>(10_000, 0.0);
-    }
-
-    #[test]
-    fn it_moves_with_the_touching_points() {
-        plane_poses::rates::<OnPlane>(1000);
-    }
 }

@@ -16,10 +16,6 @@ pub const FEATURES: usize = 5;
 
 const CROSSING: Feature = 0;
 const ENDS: std::ops::RangeInclusive<Feature> = 1..=4;
-/// Sine of the angle between axes below which more than one point may touch.
-const NEARLY_PARALLEL: f64 = 0.1;
-/// Difference of gaps, over the radii, that does not make another feature.
-const SHALLOW: f64 = 1e-6;
 
 /// Reports where the capsules are nearer than `reach`.
 ///
@@ -39,7 +35,7 @@ pub fn features<S: Scalar>(
         return;
     }
     let mut deepest = f64::INFINITY;
-    if axes.sine() < NEARLY_PARALLEL {
+    if axes.sine() < TOLERANCES.tilted {
         for feature in ENDS.filter(|&feature| axes.is_beside(feature)) {
             let near = at(feature, first, first_pose, second, second_pose);
             if near.gap.value() < reach {
@@ -48,7 +44,7 @@ pub fn features<S: Scalar>(
             }
         }
     }
-    if deepest > near.gap.value() + SHALLOW * (first.radius + second.radius) {
+    if deepest > near.gap.value() + TOLERANCES.small * (first.radius + second.radius) {
         found(nearest, near);
     }
 }
@@ -199,7 +195,7 @@ mod tests {
 
     shape_pair!(Capsule, Capsule, nearest);
 
-    tests_of_every_pair!(2.0 * SHALLOW);
+    tests_of_every_pair!(2.0 * TOLERANCES.small);
 
     #[test]
     fn parallel_capsules_touch_at_the_ends_of_their_common_length() {

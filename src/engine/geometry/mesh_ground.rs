@@ -6,9 +6,9 @@ use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// By how much a direction is inside the normals of a part, to be no normal of its neighbours.
-pub(super) const STRICT: f64 = -1e-9;
+pub(super) const STRICT: f64 = -TOLERANCES.negligible;
 /// Depth, over the size of the mesh, that counts as none.
-const SLACK: f64 = 2e-6;
+const SLACK: f64 = 2.0 * TOLERANCES.small;
 
 /// Points of a solid and faces that they have been seen over.
 pub(super) struct Seen {

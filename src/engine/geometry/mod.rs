@@ -9,7 +9,6 @@ pub mod box_box;
 mod box_overlap;
 mod box_parts;
 pub mod box_plane;
-pub mod box_tree;
 pub mod capsule_box;
 pub mod capsule_capsule;
 pub mod capsule_plane;
@@ -40,7 +39,7 @@ pub mod solids;
 pub mod sphere_plane;
 pub mod stop;
 mod support;
-mod tree;
+pub mod tree;
 mod triangles;
 
 pub use shapes::{Details, Facets, NodeShape, Solid, Surface, SurfaceShape};

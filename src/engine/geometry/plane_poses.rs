@@ -25,8 +25,8 @@ pub trait OverPlane: Sized {
     fn gap<S: Scalar>(&self, pose: &Pose<S>, plane: &Plane<S>) -> S;
 }
 
-/// Makes the type `OnPlane` of a solid from the functions of the file around the tests. With a number, the first so many
-/// features are all that can be nearest, and if nothing else is told, all there are.
+/// The tests of a solid over a plane, with the functions of the file around them; `slack` is by how much the least gap of
+/// the features may be above the distance. With a number, the solid has so many features.
 macro_rules! plane_pair {
     (@functions $first:ty, $features:ident, $gap:ident) => {
         struct OnPlane($first);
@@ -61,21 +61,25 @@ macro_rules! plane_pair {
             }
         }
     };
-    (@count $first:ty, $count:expr, $features:ident) => {
+    ($first:ty, features, gap, $slack:expr) => {
+        plane_pair!(@functions $first, features, gap);
+
+        #[test]
+        fn it_is_the_signed_distance() {
+            plane_poses::above_plane::<OnPlane>(10_000, $slack);
+        }
+
+        #[test]
+        fn it_moves_with_the_touching_points() {
+            plane_poses::rates::<OnPlane>(1000);
+        }
+    };
+    ($first:ty, $count:expr) => {
         fn gap<S: Scalar>(first: &$first, pose: &Pose<S>, plane: &Plane<S>) -> S {
             let gaps = (0..$count as plane_poses::Feature).map(|feature| at(feature, first, pose, plane).gap);
             gaps.reduce(|least, next| if next.value() < least.value() { next } else { least })
                 .expect("there are features")
         }
-        plane_pair!(@functions $first, $features, gap);
-    };
-    ($first:ty, features, gap) => {
-        plane_pair!(@functions $first, features, gap);
-    };
-    ($first:ty, features, $count:expr) => {
-        plane_pair!(@count $first, $count, features);
-    };
-    ($first:ty, $count:expr) => {
         fn features<S: Scalar>(
             first: &$first,
             pose: &Pose<S>,
@@ -90,7 +94,7 @@ macro_rules! plane_pair {
                 }
             }
         }
-        plane_pair!(@count $first, $count, features);
+        plane_pair!($first, features, gap, 0.0);
     };
 }
 pub(super) use plane_pair;

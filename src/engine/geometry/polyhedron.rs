@@ -103,6 +103,12 @@ impl Polyhedron {
         let normals = normals(&corners, triangles)?;
         let neighbours = neighbours(triangles)?;
         let (face_of, faces) = faces(&corners, triangles, &normals, &neighbours);
+        let mut tree = Tree::default();
+        tree.build(
+            triangles
+                .iter()
+                .map(|triangle| Bounds::around(triangle.iter().map(|&corner| corners[corner as usize]))),
+        );
         let mut polyhedron = Polyhedron {
             outward: vec![Vector3::zeros(); corners.len()],
             weighted: vec![Vector3::zeros(); corners.len()],
@@ -125,11 +131,7 @@ impl Polyhedron {
             open_edges: neighbours.iter().flatten().filter(|neighbour| neighbour.is_none()).count(),
             blocked: Lists::of(Vec::new()),
             rings: Lists::of(Vec::new()),
-            tree: Tree::new(
-                triangles
-                    .iter()
-                    .map(|triangle| Bounds::around(triangle.iter().map(|&corner| corners[corner as usize]))),
-            ),
+            tree,
             corners,
         };
         polyhedron.make_edges(&neighbours);

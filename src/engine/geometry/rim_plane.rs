@@ -73,17 +73,7 @@ mod tests {
     use super::*;
     use crate::engine::math::rotation::Orientation;
 
-    plane_pair!(Disc, features, gap);
-
-    #[test]
-    fn it_is_the_signed_distance() {
-        plane_poses::above_plane::<OnPlane>(10_000, 1e-8);
-    }
-
-    #[test]
-    fn it_moves_with_the_touching_points() {
-        plane_poses::rates::<OnPlane>(1000);
-    }
+    plane_pair!(Disc, features, gap, 1e-8);
 
     #[test]
     fn a_flat_disc_touches_with_four_points_and_a_rolling_one_with_one() {

@@ -42,7 +42,7 @@ pub fn features<S: Scalar>(
     let counts = second.counts();
     let sliver = two.sliver();
     let mut deepest = f64::INFINITY;
-    two.together(&two.at(nearest).normal, reach, &mut |parts| {
+    two.manifold(&two.at(nearest).normal, reach, &mut |parts| {
         let near = parts.in_world(&spot, second, second_pose);
         if near.gap.value() < reach {
             deepest = deepest.min(near.gap.value());
@@ -208,7 +208,7 @@ impl Two<'_> {
     }
 
     /// Parts that are over each other, along nearly the given normal, and may be nearer than `reach`.
-    fn together(&self, normal: &Vector3<f64>, reach: f64, found: &mut impl FnMut(Parts)) {
+    fn manifold(&self, normal: &Vector3<f64>, reach: f64, found: &mut impl FnMut(Parts)) {
         let counts = self.second.counts();
         let sliver = self.sliver();
         let upright = self.spot.axis.dot(normal);

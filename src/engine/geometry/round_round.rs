@@ -101,7 +101,7 @@ pub fn features<S: Scalar>(
     }
     let sliver = now.sliver();
     let mut deepest = f64::INFINITY;
-    now.together(&near.normal.map(S::value), &mut |parts| {
+    now.manifold(&near.normal.map(S::value), &mut |parts| {
         let near = two.at(parts);
         if near.gap.value() < reach {
             deepest = deepest.min(near.gap.value());
@@ -281,7 +281,7 @@ impl Two<f64> {
     }
 
     /// Parts that are over each other, along nearly the given normal.
-    fn together(&self, normal: &Vector3<f64>, found: &mut impl FnMut(Parts)) {
+    fn manifold(&self, normal: &Vector3<f64>, found: &mut impl FnMut(Parts)) {
         let sliver = self.sliver();
         let (first, second) = (&self.first, &self.second);
         let mut report = |parts: Parts, is_over: &dyn Fn(&Vector3<f64>) -> bool| {

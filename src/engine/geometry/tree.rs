@@ -1,4 +1,7 @@
-//! Boxes within boxes, to find those that are near: halved at the middle one along the longest extent.
+//! A tree of boxes along the axes, to find those that are near: halved at the middle one along the longest extent.
+//!
+//! The broad phase makes it anew each time: it carries nothing over from the last step, so that a restored state goes on
+//! bit by bit. parry's tree would do the same with SIMD, whose paths differ from platform to platform.
 
 use nalgebra::Vector3;
 
@@ -55,8 +58,8 @@ struct Branch {
     count: u32,
 }
 
-/// A tree of boxes.
-#[derive(Clone, Debug)]
+/// A tree of boxes; its memory is kept.
+#[derive(Clone, Debug, Default)]
 pub struct Tree {
     branches: Vec<Branch>,
     items: Vec<u32>,
@@ -64,15 +67,29 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The tree of some boxes.
-    pub fn new(boxes: impl Iterator<Item = Bounds>) -> Tree {
-        let boxes: Vec<Bounds> = boxes.collect();
-        let mut items: Vec<u32> = (0..boxes.len() as u32).collect();
-        let mut tree = Tree { branches: Vec::new(), items: Vec::new(), boxes };
+    /// Makes it the tree of some boxes.
+    pub fn build(&mut self, boxes: impl Iterator<Item = Bounds>) {
+        self.boxes.clear();
+        self.boxes.extend(boxes);
+        self.branches.clear();
+        let mut items = std::mem::take(&mut self.items);
+        items.clear();
+        items.extend(0..self.boxes.len() as u32);
         let count = items.len();
-        tree.grow(&mut items, 0, count);
-        tree.items = items;
-        tree
+        self.grow(&mut items, 0, count);
+        self.items = items;
+    }
+
+    /// Reports every two boxes that meet, the smaller index first.
+    pub fn meetings(&self, found: &mut impl FnMut(usize, usize)) {
+        for (index, one) in self.boxes.iter().enumerate() {
+            self.visit(one, 0.0, &mut |other| {
+                if other > index {
+                    found(index, other);
+                }
+                0.0
+            });
+        }
     }
 
     fn grow(&mut self, items: &mut [u32], from: usize, to: usize) {
@@ -156,7 +173,14 @@ mod tests {
             Bounds { low: place, high: place + numbers.vector().abs() * size }
         };
         let boxes: Vec<Bounds> = (0..1000).map(|_| bounds(0.1)).collect();
-        let tree = Tree::new(boxes.iter().copied());
+        let mut tree = Tree::default();
+        tree.build(boxes.iter().copied());
+        let mut pairs = Vec::new();
+        tree.meetings(&mut |one, other| pairs.push((one, other)));
+        pairs.sort_unstable();
+        let every = (0..1000).flat_map(|one| (one + 1..1000).map(move |other| (one, other)));
+        let meet = |&(one, other): &(usize, usize)| boxes[one].meets(&boxes[other]);
+        assert_eq!(pairs, every.filter(meet).collect::<Vec<_>>());
         for within in [0.0, 0.05, 0.3, f64::INFINITY] {
             for _ in 0..20 {
                 let to = bounds(0.2);
@@ -177,6 +201,17 @@ mod tests {
                     boxes.iter().map(|item| item.distance_squared(&to)).fold(f64::INFINITY, f64::min);
                 assert_eq!(nearest, expected.sqrt());
             }
+        }
+    }
+
+    #[test]
+    fn boxes_that_coincide_are_all_found() {
+        let mut tree = Tree::default();
+        for count in [0, 1, 100] {
+            tree.build((0..count).map(|_| Bounds::around([Vector3::zeros()])));
+            let mut found = 0;
+            tree.meetings(&mut |_, _| found += 1);
+            assert_eq!(2 * found, count * (count.max(1) - 1));
         }
     }
 }

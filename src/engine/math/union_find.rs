@@ -19,7 +19,7 @@ impl UnionFind {
         self.leaders.extend(0..nodes);
     }
 
-    /// The smallest node that a node is together with.
+    /// The smallest node that a node is sets with.
     pub fn leader(&mut self, mut node: usize) -> usize {
         while self.leaders[node] != node {
             self.leaders[node] = self.leaders[self.leaders[node]];
@@ -41,11 +41,11 @@ mod tests {
 
     #[test]
     fn what_is_joined_has_the_smallest_as_leader() {
-        let mut together = UnionFind::new(6);
+        let mut sets = UnionFind::new(6);
         for (one, other) in [(4, 5), (3, 4), (0, 2)] {
-            together.join(one, other);
+            sets.join(one, other);
         }
-        let leaders: Vec<usize> = (0..6).map(|node| together.leader(node)).collect();
+        let leaders: Vec<usize> = (0..6).map(|node| sets.leader(node)).collect();
         assert_eq!(leaders, [0, 1, 0, 3, 3, 3]);
     }
 }

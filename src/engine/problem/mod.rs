@@ -2,10 +2,8 @@
 
 pub mod block_matrix;
 pub mod boxed;
-pub mod complementarity;
 pub mod cone;
 pub mod delassus;
-pub mod lcp;
 pub mod mixed;
 pub mod residual;
 pub mod residual_linear;

@@ -31,13 +31,13 @@ pub fn natural_residual(problem: &ConeProblem<f64>, r: &[f64]) -> f64 {
     }
 }
 
-/// Squares of tiny numbers vanish, and a wrong answer would look right: they are looked at through a glass. One where all
+/// Squares of the smallest numbers underflow, and a wrong answer would pass: they are scaled by this. One where all
 /// are zero.
 #[cold]
 fn magnification(problem: &ConeProblem<f64>) -> f64 {
     // A power of two, which rounds nothing.
-    const GLASS: f64 = f64::from_bits((1023 + 800) << 52);
-    if problem.q.iter().any(|&q| q != 0.0) { GLASS } else { 1.0 }
+    const MAGNIFICATION: f64 = f64::from_bits((1023 + 800) << 52);
+    if problem.q.iter().any(|&q| q != 0.0) { MAGNIFICATION } else { 1.0 }
 }
 
 /// `r - Proj(r - shift)` with the orthogonal projection onto `|x_T| <= mu x_N`. Inside, that is the shift itself, which the
@@ -74,11 +74,11 @@ mod tests {
     }
 
     #[test]
-    fn tiny_numbers_are_not_taken_for_zero() {
-        for tiny in [1e-140, 1e-170, 1e-300, 5e-324] {
-            let problem = one_contact([-tiny, 0.0, 0.0], 0.5);
-            assert_eq!(natural_residual(&problem, &[0.0; 3]), 1.0, "{tiny}");
-            assert_eq!(natural_residual(&problem, &[tiny, 0.0, 0.0]), 0.0, "{tiny}");
+    fn smallest_numbers_are_not_taken_for_zero() {
+        for small in [1e-140, 1e-170, 1e-300, 5e-324] {
+            let problem = one_contact([-small, 0.0, 0.0], 0.5);
+            assert_eq!(natural_residual(&problem, &[0.0; 3]), 1.0, "{small}");
+            assert_eq!(natural_residual(&problem, &[small, 0.0, 0.0]), 0.0, "{small}");
         }
         assert_eq!(natural_residual(&one_contact([0.0; 3], 0.5), &[0.0; 3]), 0.0);
     }

@@ -1,9 +1,9 @@
 //! The default for LCP and boxed problems: block principal pivoting, Lemke, Newton from several starts, projected
-//! Gauss-Seidel, enumeration. The first answer within tolerance is taken, otherwise the best.
+//! Gauss-Seidel. The first answer within tolerance is taken, otherwise the best.
 
 use super::complementarity::{self, LcpScratch, LcpSettings, LcpSolver, Stop, judge};
 use super::report::{Report, Status};
-use crate::engine::problem::complementarity::Complementarity;
+use crate::engine::problem::boxed::BoxedProblem;
 
 /// Pivoting is tried without a positive diagonal on problems of up to this size.
 const WITHOUT_DIAGONAL: usize = 8;
@@ -13,21 +13,20 @@ fn pivoting_limit(size: usize) -> u32 {
 }
 
 /// Solves the problem from the guess in `z`.
-pub fn solve<P: Complementarity>(
-    problem: &P,
+pub fn solve(
+    problem: &BoxedProblem,
     z: &mut [f64],
     settings: &LcpSettings,
     scratch: &mut LcpScratch,
 ) -> Report {
     let mut used = 0;
     let size = problem.size();
-    let pivotable = size <= WITHOUT_DIAGONAL || (0..size).all(|row| problem.m()[row * size + row] > 0.0);
+    let pivotable = size <= WITHOUT_DIAGONAL || (0..size).all(|row| problem.m[row * size + row] > 0.0);
     let stages = [
         (LcpSolver::Pivoting, if pivotable { pivoting_limit(size) } else { 0 }),
         (LcpSolver::Lemke, u32::MAX),
         (LcpSolver::Newton, u32::MAX),
         (LcpSolver::Pgs, u32::MAX),
-        (LcpSolver::Enumeration, u32::MAX),
     ];
     let mut best: Option<Report> = None;
     for (solver, stage_limit) in stages {

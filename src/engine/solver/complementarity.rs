@@ -1,8 +1,8 @@
 //! What the solvers of LCP and boxed problems share: settings, memory, and the judgement of their answers.
 
 use super::report::{Report, Status};
-use super::{auto_complementarity, enumeration, fischer, lemke, pgs, pivoting};
-use crate::engine::problem::complementarity::Complementarity;
+use super::{auto_complementarity, fischer, lemke, pgs, pivoting};
+use crate::engine::problem::boxed::BoxedProblem;
 
 /// Solver of LCP and boxed problems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +17,6 @@ pub enum LcpSolver {
     Pgs,
     /// Damped Newton on the Fischer-Burmeister function.
     Newton,
-    /// All combinations of bounds, for small problems.
-    Enumeration,
 }
 
 /// Which solver, how exact, how long.
@@ -47,12 +45,11 @@ pub struct LcpScratch {
     pub(super) lemke: lemke::Scratch,
     pub(super) pgs: pgs::Scratch,
     pub(super) fischer: fischer::Scratch,
-    pub(super) enumeration: enumeration::Scratch,
 }
 
 /// Solves an LCP or boxed problem from the guess in `z` and leaves the best answer there; the residual judges it.
-pub fn solve<P: Complementarity>(
-    problem: &P,
+pub fn solve(
+    problem: &BoxedProblem,
     z: &mut [f64],
     settings: &LcpSettings,
     scratch: &mut LcpScratch,
@@ -63,9 +60,6 @@ pub fn solve<P: Complementarity>(
         LcpSolver::Pivoting => ("pivoting", pivoting::run(problem, z, settings, &mut scratch.pivoting)),
         LcpSolver::Pgs => ("pgs", pgs::run(problem, z, settings, &mut scratch.pgs)),
         LcpSolver::Newton => ("newton", fischer::run(problem, z, settings, &mut scratch.fischer)),
-        LcpSolver::Enumeration => {
-            ("enumeration", enumeration::run(problem, z, settings, &mut scratch.enumeration))
-        }
     };
     judge(problem, z, name, stop, settings.tolerance)
 }
@@ -81,8 +75,8 @@ pub(super) struct Stop {
 
 /// Lets the natural residual decide. An answer that is not finite is replaced by the bounds nearest to zero.
 #[inline]
-pub(super) fn judge<P: Complementarity>(
-    problem: &P,
+pub(super) fn judge(
+    problem: &BoxedProblem,
     z: &mut [f64],
     solver: &'static str,
     stop: Stop,
@@ -101,7 +95,7 @@ pub(super) fn judge<P: Complementarity>(
 }
 
 #[cold]
-fn nearest_to_zero<P: Complementarity>(problem: &P, z: &mut [f64]) -> f64 {
+fn nearest_to_zero(problem: &BoxedProblem, z: &mut [f64]) -> f64 {
     for (row, z) in z.iter_mut().enumerate() {
         *z = clamp(problem, row, 0.0);
     }
@@ -110,8 +104,8 @@ fn nearest_to_zero<P: Complementarity>(problem: &P, z: &mut [f64]) -> f64 {
 
 /// The number between the bounds that is nearest to `value`.
 #[inline]
-pub(super) fn clamp<P: Complementarity>(problem: &P, row: usize, value: f64) -> f64 {
-    let (lower, upper) = (problem.lower(row), problem.upper(row));
+pub(super) fn clamp(problem: &BoxedProblem, row: usize, value: f64) -> f64 {
+    let (lower, upper) = (problem.lower[row], problem.upper[row]);
     if value < lower {
         lower
     } else if value > upper {
@@ -123,8 +117,8 @@ pub(super) fn clamp<P: Complementarity>(problem: &P, row: usize, value: f64) -> 
 
 /// `w = M z + q`, one row.
 #[inline]
-pub(super) fn velocity<P: Complementarity>(problem: &P, row: usize, z: &[f64]) -> f64 {
-    problem.q()[row] + dot(problem.row(row), z)
+pub(super) fn velocity(problem: &BoxedProblem, row: usize, z: &[f64]) -> f64 {
+    problem.q[row] + dot(problem.row(row), z)
 }
 
 /// Scalar product in four partial sums, so that one addition does not wait for the last.

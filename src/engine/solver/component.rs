@@ -8,6 +8,7 @@ use super::single_contact::SingleContact;
 use crate::engine::problem::block_matrix::{BlockMatrix, multiply_add};
 use crate::engine::problem::cone::ConeProblem;
 use crate::engine::scalar::elementary::sincos;
+use crate::engine::tolerances::TOLERANCES;
 
 /// The part, its unknowns and their velocities.
 #[derive(Debug, Default)]
@@ -272,7 +273,7 @@ impl Component {
 
     /// Whether the present point is a solution as far as round-off allows.
     pub fn is_exact(&self) -> bool {
-        self.is_within(1e-15)
+        self.is_within(TOLERANCES.last_bits)
     }
 
     /// Whether little more than round-off is missing.

@@ -62,19 +62,3 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
     best.offer(part);
     best.finish(part, "conjugate", sweeps)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::fixtures::{assert_solves_boxes, residual_at_limit};
-    use super::*;
-
-    #[test]
-    fn boxes_on_their_corners_are_solved() {
-        assert_solves_boxes(solve);
-    }
-
-    #[test]
-    fn the_best_point_is_left_at_the_limit() {
-        assert!(residual_at_limit(40, solve) < residual_at_limit(7, solve));
-    }
-}

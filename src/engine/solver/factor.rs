@@ -2,9 +2,10 @@
 //! exchanges where it is not.
 
 use super::complementarity::{add_scaled, dot};
-use crate::engine::problem::complementarity::Complementarity;
+use super::dense::Matrix;
+use crate::engine::problem::boxed::BoxedProblem;
 
-/// A pivot below this part of the largest entry of its row counts as zero.
+/// A pivot below this part of the diagonal, or of the largest pivot, counts as zero.
 const SINGULAR: f64 = 1e-11;
 
 /// Factors and their memory.
@@ -12,26 +13,19 @@ const SINGULAR: f64 = 1e-11;
 pub struct Factor {
     size: usize,
     symmetric: bool,
-    /// Row-major. Symmetric: `L` below the diagonal, `1 / D` on it. Otherwise `L` and `U`, `1 / U` on the diagonal.
+    /// Row-major, `L` below the diagonal, `1 / D` on it (symmetric).
     entries: Vec<f64>,
     /// First column of each row that is not zero (symmetric).
     first: Vec<usize>,
-    /// Which row went where (not symmetric).
-    order: Vec<usize>,
-    permuted: Vec<f64>,
+    /// `L U` (not symmetric).
+    general: Matrix,
 }
 
 impl Factor {
-    /// Factors the rows and columns `rows` of `M`, with `shift(row)` added to the diagonal. False where the matrix
+    /// Factors the rows and columns `rows` of `M`, with `shift` added to the diagonal. False where the matrix
     /// is singular to working precision, or symmetric but not positive definite.
     #[inline]
-    pub fn compute<P: Complementarity>(
-        &mut self,
-        problem: &P,
-        rows: &[usize],
-        symmetric: bool,
-        shift: impl Fn(usize) -> f64,
-    ) -> bool {
+    pub fn compute(&mut self, problem: &BoxedProblem, rows: &[usize], symmetric: bool, shift: f64) -> bool {
         self.size = rows.len();
         self.symmetric = symmetric;
         if self.entries.len() < rows.len() * rows.len() {
@@ -43,12 +37,7 @@ impl Factor {
         if symmetric { self.symmetric(problem, rows, shift) } else { self.general(problem, rows, shift) }
     }
 
-    fn symmetric<P: Complementarity>(
-        &mut self,
-        problem: &P,
-        rows: &[usize],
-        shift: impl Fn(usize) -> f64,
-    ) -> bool {
+    fn symmetric(&mut self, problem: &BoxedProblem, rows: &[usize], shift: f64) -> bool {
         let n = rows.len();
         for i in 0..n {
             let source = problem.row(rows[i]);
@@ -62,7 +51,7 @@ impl Factor {
                 }
             }
             self.first[i] = first;
-            let diagonal = source[rows[i]] + shift(rows[i]);
+            let diagonal = source[rows[i]] + shift;
             let mut pivot = diagonal;
             for j in first..i {
                 let start = first.max(self.first[j]);
@@ -82,54 +71,17 @@ impl Factor {
         true
     }
 
-    fn general<P: Complementarity>(
-        &mut self,
-        problem: &P,
-        rows: &[usize],
-        shift: impl Fn(usize) -> f64,
-    ) -> bool {
-        let n = rows.len();
-        self.order.clear();
-        self.order.extend(0..n);
-        let mut scale = 0.0_f64;
+    fn general(&mut self, problem: &BoxedProblem, rows: &[usize], shift: f64) -> bool {
+        self.general.reset(rows.len());
         for (i, &row) in rows.iter().enumerate() {
             let source = problem.row(row);
-            for (entry, &column) in self.entries[i * n..(i + 1) * n].iter_mut().zip(rows) {
+            let target = self.general.row_mut(i);
+            for (entry, &column) in target.iter_mut().zip(rows) {
                 *entry = source[column];
-                scale = scale.max(entry.abs());
             }
-            self.entries[i * n + i] += shift(row);
+            target[i] += shift;
         }
-        for k in 0..n {
-            let mut best = k;
-            for i in k + 1..n {
-                if self.entries[i * n + k].abs() > self.entries[best * n + k].abs() {
-                    best = i;
-                }
-            }
-            let pivot = self.entries[best * n + k];
-            let regular = pivot.abs() > SINGULAR * scale;
-            if !regular {
-                return false;
-            }
-            if best != k {
-                self.order.swap(best, k);
-                let (upper, lower) = self.entries.split_at_mut(best * n);
-                upper[k * n..(k + 1) * n].swap_with_slice(&mut lower[..n]);
-            }
-            let inverse = 1.0 / pivot;
-            let (done, below) = self.entries.split_at_mut((k + 1) * n);
-            let pivot_row = &mut done[k * n..];
-            pivot_row[k] = inverse;
-            for row in below.chunks_exact_mut(n).take(n - k - 1) {
-                if row[k] != 0.0 {
-                    let multiplier = row[k] * inverse;
-                    row[k] = multiplier;
-                    add_scaled(&mut row[k + 1..], -multiplier, &pivot_row[k + 1..]);
-                }
-            }
-        }
-        true
+        self.general.factor() && self.general.pivot_ratio() > SINGULAR
     }
 
     /// Solves for the right side in `x` and leaves the answer there.
@@ -151,16 +103,7 @@ impl Factor {
                 add_scaled(&mut x[first..i], factor, &row(i)[first..i]);
             }
         } else {
-            self.permuted.clear();
-            self.permuted.extend(self.order.iter().map(|&from| x[from]));
-            for i in 0..n {
-                self.permuted[i] -= dot(&row(i)[..i], &self.permuted[..i]);
-            }
-            for i in (0..n).rev() {
-                let known = dot(&row(i)[i + 1..], &self.permuted[i + 1..]);
-                self.permuted[i] = (self.permuted[i] - known) * row(i)[i];
-            }
-            x[..n].copy_from_slice(&self.permuted);
+            self.general.substitute(x);
         }
     }
 }
@@ -168,14 +111,13 @@ impl Factor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::problem::lcp::LcpProblem;
 
     fn solved(m: &[f64], rows: &[usize], symmetric: bool, right: &[f64]) -> Option<Vec<f64>> {
         let size = m.len().isqrt();
-        let problem = LcpProblem::new(m.to_vec(), vec![0.0; size]).unwrap();
+        let problem = BoxedProblem::lcp(m.to_vec(), vec![0.0; size]).unwrap();
         let mut factor = Factor::default();
         let mut x = right.to_vec();
-        factor.compute(&problem, rows, symmetric, |_| 0.0).then(|| {
+        factor.compute(&problem, rows, symmetric, 0.0).then(|| {
             factor.solve(&mut x);
             x
         })

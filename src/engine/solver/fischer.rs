@@ -6,8 +6,9 @@
 //! shortened; where Newton's direction does not descend, the gradient's is taken. [Fischer 1992; Billups 1995]
 
 use super::complementarity::{LcpSettings, Stop, add_scaled, clamp, largest, velocity};
+use super::dense::Matrix;
 use super::report::Status;
-use crate::engine::problem::complementarity::Complementarity;
+use crate::engine::problem::boxed::BoxedProblem;
 use crate::engine::scalar::elementary::hypot;
 use crate::engine::tolerances::TOLERANCES;
 
@@ -20,12 +21,12 @@ const STARTS: u32 = 24;
 /// Halvings of one step.
 const HALVINGS: u32 = 30;
 /// Merit relative to `|q|^2` below which only round-off is left.
-const ROUND_OFF: f64 = 1e-30;
+const ROUND_OFF: f64 = TOLERANCES.last_bits * TOLERANCES.last_bits;
 
 /// Memory of the solver.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    matrix: Vec<f64>,
+    matrix: Matrix,
     phi: Vec<f64>,
     step: Vec<f64>,
     gradient: Vec<f64>,
@@ -35,12 +36,7 @@ pub struct Scratch {
 }
 
 /// Solves the problem from the guess in `z`, then from other starts.
-pub fn run<P: Complementarity>(
-    problem: &P,
-    z: &mut [f64],
-    settings: &LcpSettings,
-    scratch: &mut Scratch,
-) -> Stop {
+pub fn run(problem: &BoxedProblem, z: &mut [f64], settings: &LcpSettings, scratch: &mut Scratch) -> Stop {
     let size = problem.size();
     if size > LIMIT {
         return Stop { status: Status::NotApplicable, iterations: 0 };
@@ -49,8 +45,8 @@ pub fn run<P: Complementarity>(
     let mut iterations = 0;
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let diagonal = (0..size).fold(0.0_f64, |sum, row| sum.max(problem.row(row)[row].abs()));
-    let entries = if diagonal > 0.0 { diagonal } else { largest(problem.m()).max(f64::MIN_POSITIVE) };
-    let spread = largest(problem.q()).max(f64::MIN_POSITIVE) / entries;
+    let entries = if diagonal > 0.0 { diagonal } else { largest(&problem.m).max(f64::MIN_POSITIVE) };
+    let spread = largest(&problem.q).max(f64::MIN_POSITIVE) / entries;
     scratch.best.clear();
     scratch.best.extend_from_slice(z);
     for start in 0..STARTS {
@@ -63,7 +59,7 @@ pub fn run<P: Complementarity>(
                 scratch.start.extend((0..size).map(|row| {
                     let middle = clamp(problem, row, 0.0);
                     let sign =
-                        if problem.lower(row) < middle { 2.0 * random.next() - 1.0 } else { random.next() };
+                        if problem.lower[row] < middle { 2.0 * random.next() - 1.0 } else { random.next() };
                     clamp(problem, row, middle + reach * sign)
                 }));
             }
@@ -88,16 +84,14 @@ pub fn run<P: Complementarity>(
 }
 
 /// Newton from `scratch.start`; the answer is left there. Returns the iterations made.
-fn descend<P: Complementarity>(problem: &P, limit: u32, scratch: &mut Scratch) -> u32 {
+fn descend(problem: &BoxedProblem, limit: u32, scratch: &mut Scratch) -> u32 {
     let size = problem.size();
     let Scratch { matrix, phi, step, gradient, trial, start: z, .. } = scratch;
     for vector in [&mut *phi, &mut *step, &mut *gradient, &mut *trial] {
         vector.clear();
         vector.resize(size, 0.0);
     }
-    matrix.clear();
-    matrix.resize(size * size, 0.0);
-    let scale = problem.q().iter().map(|q| q * q).sum::<f64>();
+    let scale = problem.q.iter().map(|q| q * q).sum::<f64>();
     let goal = ROUND_OFF * if scale > 0.0 { scale } else { 1.0 };
     let mut merit = linearise(problem, z, phi, matrix);
     for iteration in 0..limit {
@@ -106,14 +100,17 @@ fn descend<P: Complementarity>(problem: &P, limit: u32, scratch: &mut Scratch) -
         }
         gradient.fill(0.0);
         for (row, &phi) in phi.iter().enumerate() {
-            add_scaled(gradient, phi, &matrix[row * size..(row + 1) * size]);
+            add_scaled(gradient, phi, matrix.row_mut(row));
         }
         for (step, phi) in step.iter_mut().zip(&*phi) {
             *step = -phi;
         }
-        let regular = eliminate(matrix, step);
+        let regular = matrix.factor();
+        if regular {
+            matrix.substitute(step);
+        }
         let mut slope: f64 = gradient.iter().zip(&*step).map(|(g, s)| g * s).sum();
-        let descends = slope < 0.0;
+        let descends = slope < 0.0 && slope.is_finite();
         if !regular || !descends {
             for (step, gradient) in step.iter_mut().zip(&*gradient) {
                 *step = -gradient;
@@ -145,20 +142,21 @@ fn descend<P: Complementarity>(problem: &P, limit: u32, scratch: &mut Scratch) -
     limit
 }
 
-fn merit_of<P: Complementarity>(problem: &P, z: &[f64]) -> f64 {
+fn merit_of(problem: &BoxedProblem, z: &[f64]) -> f64 {
     (0..z.len()).map(|row| value(problem, row, z[row], velocity(problem, row, z)).powi(2)).sum::<f64>() * 0.5
 }
 
 /// Writes `Phi` and a generalised Jacobian; returns the merit.
-fn linearise<P: Complementarity>(problem: &P, z: &[f64], phi: &mut [f64], matrix: &mut [f64]) -> f64 {
+fn linearise(problem: &BoxedProblem, z: &[f64], phi: &mut [f64], matrix: &mut Matrix) -> f64 {
     let size = z.len();
     let mut merit = 0.0;
+    matrix.reset(size);
     for row in 0..size {
         let w = velocity(problem, row, z);
         phi[row] = value(problem, row, z[row], w);
         merit += 0.5 * phi[row] * phi[row];
         let (by_z, by_w) = partials(problem, row, z[row], w);
-        let target = &mut matrix[row * size..(row + 1) * size];
+        let target = matrix.row_mut(row);
         for (target, m) in target.iter_mut().zip(problem.row(row)) {
             *target = by_w * m;
         }
@@ -167,8 +165,8 @@ fn linearise<P: Complementarity>(problem: &P, z: &[f64], phi: &mut [f64], matrix
     merit
 }
 
-fn value<P: Complementarity>(problem: &P, row: usize, z: f64, w: f64) -> f64 {
-    let (lower, upper) = (problem.lower(row), problem.upper(row));
+fn value(problem: &BoxedProblem, row: usize, z: f64, w: f64) -> f64 {
+    let (lower, upper) = (problem.lower[row], problem.upper[row]);
     match (lower.is_finite(), upper.is_finite()) {
         (false, false) => w,
         (true, false) => fischer(z - lower, w),
@@ -178,8 +176,8 @@ fn value<P: Complementarity>(problem: &P, row: usize, z: f64, w: f64) -> f64 {
 }
 
 /// Derivatives of `Phi` with respect to `z` and `w`.
-fn partials<P: Complementarity>(problem: &P, row: usize, z: f64, w: f64) -> (f64, f64) {
-    let (lower, upper) = (problem.lower(row), problem.upper(row));
+fn partials(problem: &BoxedProblem, row: usize, z: f64, w: f64) -> (f64, f64) {
+    let (lower, upper) = (problem.lower[row], problem.upper[row]);
     match (lower.is_finite(), upper.is_finite()) {
         (false, false) => (0.0, 1.0),
         (true, false) => fischer_partials(z - lower, w),
@@ -209,41 +207,6 @@ fn fischer_partials(a: f64, b: f64) -> (f64, f64) {
     }
 }
 
-/// Solves `matrix x = right` by elimination with row exchanges; false where it is singular.
-fn eliminate(matrix: &mut [f64], right: &mut [f64]) -> bool {
-    let size = right.len();
-    for k in 0..size {
-        let best = (k..size)
-            .max_by(|&a, &b| matrix[a * size + k].abs().total_cmp(&matrix[b * size + k].abs()))
-            .unwrap_or(k);
-        let pivot = matrix[best * size + k];
-        if pivot.abs() <= f64::MIN_POSITIVE || pivot.is_nan() {
-            return false;
-        }
-        if best != k {
-            for column in k..size {
-                matrix.swap(best * size + column, k * size + column);
-            }
-            right.swap(best, k);
-        }
-        let (done, below) = matrix.split_at_mut((k + 1) * size);
-        let pivot_row = &done[k * size..];
-        for (index, row) in below.chunks_exact_mut(size).enumerate() {
-            let factor = row[k] / pivot;
-            if factor != 0.0 {
-                add_scaled(&mut row[k + 1..], -factor, &pivot_row[k + 1..]);
-                right[k + 1 + index] -= factor * right[k];
-            }
-        }
-    }
-    for k in (0..size).rev() {
-        let row = &matrix[k * size..(k + 1) * size];
-        let known: f64 = row[k + 1..].iter().zip(&right[k + 1..]).map(|(m, x)| m * x).sum();
-        right[k] = (right[k] - known) / row[k];
-    }
-    right.iter().all(|x| x.is_finite())
-}
-
 /// A fixed sequence of numbers between 0 and 1, so that every run is the same. [Marsaglia 2003]
 struct Random(u64);
 
@@ -262,10 +225,8 @@ mod tests {
     use super::super::fixtures::settings;
     use super::super::report::Report;
     use super::*;
-    use crate::engine::problem::boxed::BoxedProblem;
-    use crate::engine::problem::lcp::LcpProblem;
 
-    fn newton<P: Complementarity>(problem: &P) -> Report {
+    fn newton(problem: &BoxedProblem) -> Report {
         let mut z = vec![0.0; problem.size()];
         solve(problem, &mut z, &settings(LcpSolver::Newton), &mut LcpScratch::default())
     }
@@ -278,7 +239,7 @@ mod tests {
             2.0, 5.0, 0.0, 0.0, //
             4.0, 1.0, 0.0, 0.0,
         ];
-        assert_eq!(newton(&LcpProblem::new(m, vec![-1.0; 4]).unwrap()).status, Status::Solved);
+        assert_eq!(newton(&BoxedProblem::lcp(m, vec![-1.0; 4]).unwrap()).status, Status::Solved);
     }
 
     #[test]
@@ -295,7 +256,7 @@ mod tests {
 
     #[test]
     fn no_success_without_an_answer() {
-        let problem = LcpProblem::new(vec![0.0, 0.0, 0.0, 1.0], vec![-1.0, -1.0]).unwrap();
+        let problem = BoxedProblem::lcp(vec![0.0, 0.0, 0.0, 1.0], vec![-1.0, -1.0]).unwrap();
         assert_ne!(newton(&problem).status, Status::Solved);
     }
 }

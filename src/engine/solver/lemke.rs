@@ -8,7 +8,7 @@
 
 use super::complementarity::{LcpSettings, Stop, clamp};
 use super::report::Status;
-use crate::engine::problem::complementarity::Complementarity;
+use crate::engine::problem::boxed::BoxedProblem;
 use crate::engine::tolerances::TOLERANCES;
 
 /// Memory of the solver.
@@ -43,8 +43,8 @@ struct Substitution {
 }
 
 #[inline]
-fn substitution<P: Complementarity>(problem: &P, row: usize) -> Substitution {
-    let (lower, upper) = (problem.lower(row), problem.upper(row));
+fn substitution(problem: &BoxedProblem, row: usize) -> Substitution {
+    let (lower, upper) = (problem.lower[row], problem.upper[row]);
     if lower.is_finite() {
         Substitution { base: lower, sign: 1.0 }
     } else if upper.is_finite() {
@@ -55,12 +55,7 @@ fn substitution<P: Complementarity>(problem: &P, row: usize) -> Substitution {
 }
 
 /// Solves the problem; the guess is not used.
-pub fn run<P: Complementarity>(
-    problem: &P,
-    z: &mut [f64],
-    settings: &LcpSettings,
-    scratch: &mut Scratch,
-) -> Stop {
+pub fn run(problem: &BoxedProblem, z: &mut [f64], settings: &LcpSettings, scratch: &mut Scratch) -> Stop {
     let mut dictionary = Dictionary::new(problem, scratch);
     let (status, iterations) = dictionary.run(settings.max_iterations);
     dictionary.read_answer(problem, z);
@@ -77,11 +72,11 @@ struct Dictionary<'a> {
 }
 
 impl Dictionary<'_> {
-    fn new<'a, P: Complementarity>(problem: &P, memory: &'a mut Scratch) -> Dictionary<'a> {
+    fn new<'a>(problem: &BoxedProblem, memory: &'a mut Scratch) -> Dictionary<'a> {
         let size = problem.size();
         memory.two_bounds.clear();
         memory.two_bounds.extend(
-            (0..size).filter(|&row| problem.lower(row).is_finite() && problem.upper(row).is_finite()),
+            (0..size).filter(|&row| problem.lower[row].is_finite() && problem.upper[row].is_finite()),
         );
         let rows = size + memory.two_bounds.len();
         let stride = rows + 2;
@@ -98,12 +93,12 @@ impl Dictionary<'_> {
         memory.place.extend((0..=rows).map(Place::Column));
         memory.free.clear();
         memory.free.extend(
-            (0..size).map(|row| problem.lower(row).is_infinite() && problem.upper(row).is_infinite()),
+            (0..size).map(|row| problem.lower[row].is_infinite() && problem.upper[row].is_infinite()),
         );
         memory.free.resize(rows, false);
         for (row, entries) in memory.entries.chunks_exact_mut(stride).take(size).enumerate() {
             let sign = substitution(problem, row).sign;
-            let mut constant = problem.q()[row];
+            let mut constant = problem.q[row];
             for (column, (entry, m)) in entries.iter_mut().zip(problem.row(row)).enumerate() {
                 let there = substitution(problem, column);
                 constant += m * there.base;
@@ -118,7 +113,7 @@ impl Dictionary<'_> {
             let entries = &mut memory.entries[slack * stride..(slack + 1) * stride];
             entries[row] = -1.0;
             entries[rows] = 1.0;
-            entries[rows + 1] = problem.upper(row) - problem.lower(row);
+            entries[rows + 1] = problem.upper[row] - problem.lower[row];
         }
         let scale =
             (0..rows).fold(0.0_f64, |scale, row| scale.max(memory.entries[(row + 1) * stride - 1].abs()));
@@ -276,7 +271,7 @@ impl Dictionary<'_> {
         place[nonbasic[column]] = Place::Column(column);
     }
 
-    fn read_answer<P: Complementarity>(&self, problem: &P, z: &mut [f64]) {
+    fn read_answer(&self, problem: &BoxedProblem, z: &mut [f64]) {
         for (row, z) in z.iter_mut().enumerate() {
             let Substitution { base, sign } = substitution(problem, row);
             *z = match self.memory.place[self.rows + row] {
@@ -331,12 +326,10 @@ mod tests {
     use super::super::fixtures::settings;
     use super::super::report::Report;
     use super::*;
-    use crate::engine::problem::boxed::BoxedProblem;
-    use crate::engine::problem::lcp::LcpProblem;
 
     const INF: f64 = f64::INFINITY;
 
-    fn lemke<P: Complementarity>(problem: &P) -> (Report, Vec<f64>) {
+    fn lemke(problem: &BoxedProblem) -> (Report, Vec<f64>) {
         let mut z = vec![0.0; problem.size()];
         let report = solve(problem, &mut z, &settings(LcpSolver::Lemke), &mut LcpScratch::default());
         (report, z)
@@ -344,7 +337,7 @@ mod tests {
 
     #[test]
     fn answers_are_exact() {
-        let problem = LcpProblem::new(vec![2.0, 1.0, 1.0, 2.0], vec![-5.0, -6.0]).unwrap();
+        let problem = BoxedProblem::lcp(vec![2.0, 1.0, 1.0, 2.0], vec![-5.0, -6.0]).unwrap();
         let (report, z) = lemke(&problem);
         assert_eq!(report.status, Status::Solved);
         assert!((z[0] - 4.0 / 3.0).abs() < 1e-15 && (z[1] - 7.0 / 3.0).abs() < 1e-15);
@@ -352,7 +345,7 @@ mod tests {
 
     #[test]
     fn a_problem_without_answer_ends_on_a_ray() {
-        let problem = LcpProblem::new(vec![0.0, 0.0, 0.0, 1.0], vec![-1.0, -1.0]).unwrap();
+        let problem = BoxedProblem::lcp(vec![0.0, 0.0, 0.0, 1.0], vec![-1.0, -1.0]).unwrap();
         assert_eq!(lemke(&problem).0.status, Status::Ray);
     }
 
@@ -380,7 +373,7 @@ mod tests {
         for i in 0..size {
             m[i * size + i] = 2.0;
         }
-        let problem = LcpProblem::new(m, vec![-1.0; size]).unwrap();
+        let problem = BoxedProblem::lcp(m, vec![-1.0; size]).unwrap();
         let (report, _) = lemke(&problem);
         assert_eq!(report.status, Status::Solved);
         assert!(report.iterations <= 2 * size as u32, "{report:?}");

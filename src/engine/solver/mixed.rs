@@ -123,17 +123,8 @@ fn report(
     iterations: u32,
     settings: &SolverSettings,
 ) -> Report {
-    let residual = natural_residual(problem, r);
-    let status = if residual <= settings.tolerance {
-        Status::Solved
-    } else if !residual.is_finite() {
-        Status::NumericalError
-    } else if iterations >= settings.max_iterations {
-        Status::IterationLimit
-    } else {
-        Status::Inaccurate
-    };
-    Report { solver, status, iterations, residual }
+    let at_limit = iterations >= settings.max_iterations;
+    Report::judged(solver, iterations, natural_residual(problem, r), at_limit, settings)
 }
 
 /// Newton from the guess. The error holds the iterations made in vain; `r` is zero then.

@@ -11,7 +11,6 @@ mod complementarity;
 mod component;
 mod conjugate;
 mod dense;
-mod enumeration;
 mod factor;
 mod fischer;
 #[cfg(test)]
@@ -243,17 +242,7 @@ fn judge(
     at_limit: bool,
     settings: &SolverSettings,
 ) -> Report {
-    let residual = natural_residual(problem, r);
-    let status = if residual <= settings.tolerance {
-        Status::Solved
-    } else if !residual.is_finite() {
-        Status::NumericalError
-    } else if at_limit {
-        Status::IterationLimit
-    } else {
-        Status::Inaccurate
-    };
-    Report { solver: effort.solver, status, iterations: effort.iterations, residual }
+    Report::judged(effort.solver, effort.iterations, natural_residual(problem, r), at_limit, settings)
 }
 
 fn solve_part(part: &mut Component, method: Nonlinear, limit: u32, work: &mut Scratch) -> Effort {
@@ -408,8 +397,22 @@ fn solve_with_changes<S: Solvable>(
 
 #[cfg(test)]
 mod tests {
-    use super::fixtures::{TWISTS, box_on_corners};
+    use super::fixtures::{TWISTS, assert_solves_boxes, box_on_corners, residual_at_limit};
     use super::*;
+
+    #[test]
+    fn boxes_on_their_corners_are_solved() {
+        for solve in [nsgs::solve, conjugate::solve, patches::solve, path::solve, smoothing::solve] {
+            assert_solves_boxes(solve);
+        }
+    }
+
+    #[test]
+    fn the_best_point_is_left_at_the_limit() {
+        for solve in [nsgs::solve, conjugate::solve] {
+            assert!(residual_at_limit(40, solve) < residual_at_limit(7, solve));
+        }
+    }
 
     #[test]
     fn tangents_of_hyperstatic_contact_satisfy_the_equations() {

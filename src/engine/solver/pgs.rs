@@ -5,7 +5,7 @@
 
 use super::complementarity::{LcpSettings, Stop, clamp};
 use super::report::Status;
-use crate::engine::problem::complementarity::Complementarity;
+use crate::engine::problem::boxed::BoxedProblem;
 
 /// Part of the tolerance at which the residual seen during a sweep counts as converged.
 const SAFETY: f64 = 0.5;
@@ -21,23 +21,18 @@ pub struct Scratch {
 }
 
 /// Solves the problem from the guess in `z`.
-pub fn run<P: Complementarity>(
-    problem: &P,
-    z: &mut [f64],
-    settings: &LcpSettings,
-    scratch: &mut Scratch,
-) -> Stop {
+pub fn run(problem: &BoxedProblem, z: &mut [f64], settings: &LcpSettings, scratch: &mut Scratch) -> Stop {
     let size = problem.size();
     if !collect(problem, scratch) {
         return Stop { status: Status::NotApplicable, iterations: 0 };
     }
-    let scale = problem.q().iter().map(|q| q * q).sum::<f64>().sqrt();
+    let scale = problem.q.iter().map(|q| q * q).sum::<f64>().sqrt();
     let goal = SAFETY * settings.tolerance * if scale > 0.0 { scale } else { 1.0 };
     for sweep in 1..=settings.max_iterations {
         let mut square = 0.0;
         for row in 0..size {
             let entries = scratch.start[row]..scratch.start[row + 1];
-            let mut w = problem.q()[row];
+            let mut w = problem.q[row];
             for (entry, &column) in scratch.entries[entries.clone()].iter().zip(&scratch.columns[entries]) {
                 w += entry * z[column];
             }
@@ -55,9 +50,9 @@ pub fn run<P: Complementarity>(
 }
 
 /// Fills the scratch memory. False where an entry of the diagonal is negative, or all are zero.
-fn collect<P: Complementarity>(problem: &P, scratch: &mut Scratch) -> bool {
+fn collect(problem: &BoxedProblem, scratch: &mut Scratch) -> bool {
     let size = problem.size();
-    let diagonal = |row: usize| problem.m()[row * size + row];
+    let diagonal = |row: usize| problem.m[row * size + row];
     let (mut sum, mut count) = (0.0, 0);
     for row in 0..size {
         if diagonal(row) < 0.0 {
@@ -96,8 +91,6 @@ mod tests {
     use super::super::complementarity::{LcpScratch, LcpSolver, solve};
     use super::super::fixtures::settings;
     use super::*;
-    use crate::engine::problem::boxed::BoxedProblem;
-    use crate::engine::problem::lcp::LcpProblem;
 
     #[test]
     fn answers_are_exact() {
@@ -116,7 +109,7 @@ mod tests {
 
     #[test]
     fn the_limit_of_sweeps_holds() {
-        let problem = LcpProblem::new(vec![1.0, 0.999, 0.999, 1.0], vec![-1.0, -1.0]).unwrap();
+        let problem = BoxedProblem::lcp(vec![1.0, 0.999, 0.999, 1.0], vec![-1.0, -1.0]).unwrap();
         let mut z = vec![0.0; 2];
         let settings = LcpSettings { max_iterations: 7, ..settings(LcpSolver::Pgs) };
         let report = solve(&problem, &mut z, &settings, &mut LcpScratch::default());
@@ -125,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_negative_diagonal_is_refused() {
-        let problem = LcpProblem::new(vec![-1.0], vec![-1.0]).unwrap();
+        let problem = BoxedProblem::lcp(vec![-1.0], vec![-1.0]).unwrap();
         let report = solve(&problem, &mut [0.0], &settings(LcpSolver::Pgs), &mut LcpScratch::default());
         assert_eq!(report.status, Status::NotApplicable);
     }

@@ -9,7 +9,7 @@
 use super::complementarity::{LcpSettings, Stop, clamp, largest, velocity};
 use super::factor::Factor;
 use super::report::Status;
-use crate::engine::problem::complementarity::Complementarity;
+use crate::engine::problem::boxed::BoxedProblem;
 use crate::engine::tolerances::TOLERANCES;
 
 /// Exchanges of whole blocks without progress before single rows are exchanged.
@@ -32,15 +32,10 @@ pub struct Scratch {
 }
 
 /// Solves the problem from the guess in `z`.
-pub fn run<P: Complementarity>(
-    problem: &P,
-    z: &mut [f64],
-    settings: &LcpSettings,
-    scratch: &mut Scratch,
-) -> Stop {
+pub fn run(problem: &BoxedProblem, z: &mut [f64], settings: &LcpSettings, scratch: &mut Scratch) -> Stop {
     let size = problem.size();
     guess(problem, z, scratch);
-    let diagonal = (0..size).fold(0.0_f64, |largest, row| largest.max(problem.m()[row * size + row].abs()));
+    let diagonal = (0..size).fold(0.0_f64, |largest, row| largest.max(problem.m[row * size + row].abs()));
     let mut pivots = Pivots {
         problem,
         symmetric: is_symmetric(problem),
@@ -53,7 +48,7 @@ pub fn run<P: Complementarity>(
     if status != Status::NumericalError {
         return Stop { status, iterations: pivots.iterations };
     }
-    pivots.shift = TOLERANCES.half_of_digits * if diagonal > 0.0 { diagonal } else { largest(problem.m()) };
+    pivots.shift = TOLERANCES.half_of_digits * if diagonal > 0.0 { diagonal } else { largest(&problem.m) };
     scratch.centre.clear();
     scratch.centre.resize(size, 0.0);
     let mut last = f64::INFINITY;
@@ -66,7 +61,7 @@ pub fn run<P: Complementarity>(
         scratch.centre.copy_from_slice(z);
         // What the shift still adds to `w`.
         let error = moved * pivots.shift;
-        if error <= ROUND_OFF * largest(problem.q()) || error >= last {
+        if error <= ROUND_OFF * largest(&problem.q) || error >= last {
             break;
         }
         last = error;
@@ -75,13 +70,13 @@ pub fn run<P: Complementarity>(
 }
 
 /// Fills `is_free` and moves the other rows to a bound: one sweep of projected Gauss-Seidel over the guess.
-fn guess<P: Complementarity>(problem: &P, z: &mut [f64], scratch: &mut Scratch) {
+fn guess(problem: &BoxedProblem, z: &mut [f64], scratch: &mut Scratch) {
     let size = problem.size();
     scratch.is_free.clear();
     scratch.is_free.resize(size, false);
     for row in (0..size).rev() {
-        let (lower, upper) = (problem.lower(row), problem.upper(row));
-        let diagonal = problem.m()[row * size + row];
+        let (lower, upper) = (problem.lower[row], problem.upper[row]);
+        let diagonal = problem.m[row * size + row];
         let w = velocity(problem, row, z);
         let target = if diagonal > 0.0 { z[row] - w / diagonal } else { z[row] - w };
         z[row] = target.max(lower).min(upper);
@@ -89,17 +84,17 @@ fn guess<P: Complementarity>(problem: &P, z: &mut [f64], scratch: &mut Scratch) 
     }
 }
 
-fn is_symmetric<P: Complementarity>(problem: &P) -> bool {
+fn is_symmetric(problem: &BoxedProblem) -> bool {
     let size = problem.size();
     (1..size).all(|i| {
         let row = problem.row(i);
-        (0..i).all(|j| row[j] == problem.m()[j * size + i])
+        (0..i).all(|j| row[j] == problem.m[j * size + i])
     })
 }
 
 /// The exchanges of one solve.
-struct Pivots<'a, P> {
-    problem: &'a P,
+struct Pivots<'a> {
+    problem: &'a BoxedProblem,
     symmetric: bool,
     /// Largest entry of the diagonal.
     diagonal: f64,
@@ -108,7 +103,7 @@ struct Pivots<'a, P> {
     limit: u32,
 }
 
-impl<P: Complementarity> Pivots<'_, P> {
+impl Pivots<'_> {
     /// Solved where all rows agree with their place, [`Status::NumericalError`] where free rows are singular.
     fn exchange_until_agreed(&mut self, z: &mut [f64], scratch: &mut Scratch) -> Status {
         let mut fewest = usize::MAX;
@@ -152,14 +147,13 @@ impl<P: Complementarity> Pivots<'_, P> {
     }
 
     fn factor(&mut self, scratch: &mut Scratch) -> bool {
-        let shift = self.shift;
-        if scratch.factor.compute(self.problem, &scratch.free, self.symmetric, |_| shift) {
+        if scratch.factor.compute(self.problem, &scratch.free, self.symmetric, self.shift) {
             return true;
         }
         // A symmetric matrix that is not positive definite.
         if self.symmetric && (self.shift > 0.0 || self.indefinite(&scratch.free)) {
             self.symmetric = false;
-            return scratch.factor.compute(self.problem, &scratch.free, false, |_| shift);
+            return scratch.factor.compute(self.problem, &scratch.free, false, self.shift);
         }
         false
     }
@@ -170,7 +164,7 @@ impl<P: Complementarity> Pivots<'_, P> {
 
     /// Solves `w = 0` for the free rows, the others held.
     fn solve_free(&self, z: &mut [f64], scratch: &mut Scratch) {
-        let q = self.problem.q();
+        let q = &self.problem.q;
         scratch.right.clear();
         for &row in &scratch.free {
             let m = self.problem.row(row);
@@ -193,9 +187,9 @@ impl<P: Complementarity> Pivots<'_, P> {
     fn find_disagreeing(&self, z: &[f64], scratch: &mut Scratch) {
         scratch.exchange.clear();
         let tolerance =
-            ROUND_OFF * largest(self.problem.q()) + 4.0 * f64::EPSILON * self.diagonal * largest(z);
+            ROUND_OFF * largest(&self.problem.q) + 4.0 * f64::EPSILON * self.diagonal * largest(z);
         for row in 0..z.len() {
-            let (lower, upper) = (self.problem.lower(row), self.problem.upper(row));
+            let (lower, upper) = (self.problem.lower[row], self.problem.upper[row]);
             let disagrees = if scratch.is_free[row] {
                 let slack = ROUND_OFF * z[row].abs();
                 z[row] < lower - slack || z[row] > upper + slack
@@ -227,10 +221,8 @@ mod tests {
     use super::super::fixtures::settings;
     use super::super::report::Report;
     use super::*;
-    use crate::engine::problem::boxed::BoxedProblem;
-    use crate::engine::problem::lcp::LcpProblem;
 
-    fn pivoting<P: Complementarity>(problem: &P) -> (Report, Vec<f64>) {
+    fn pivoting(problem: &BoxedProblem) -> (Report, Vec<f64>) {
         let mut z = vec![0.0; problem.size()];
         let report = solve(problem, &mut z, &settings(LcpSolver::Pivoting), &mut LcpScratch::default());
         (report, z)
@@ -256,7 +248,7 @@ mod tests {
     fn the_exchange_of_blocks_falls_back_to_single_rows() {
         // Exchanging whole blocks cycles on this P-matrix. [Murty 1988, 4.2]
         let problem =
-            LcpProblem::new(vec![1.0, 2.0, 0.0, 0.0, 1.0, 2.0, 2.0, 0.0, 1.0], vec![-1.0; 3]).unwrap();
+            BoxedProblem::lcp(vec![1.0, 2.0, 0.0, 0.0, 1.0, 2.0, 2.0, 0.0, 1.0], vec![-1.0; 3]).unwrap();
         let (report, z) = pivoting(&problem);
         assert_eq!(report.status, Status::Solved, "{report:?}");
         assert!(z.iter().all(|z| (z - 1.0 / 3.0).abs() < 1e-15), "{z:?}");
@@ -269,14 +261,14 @@ mod tests {
         for a in legs {
             m.extend(legs.map(|b| 1.0 + 0.5 * (a[0] * b[0] + a[1] * b[1])));
         }
-        let (report, z) = pivoting(&LcpProblem::new(m, vec![-1.0; 4]).unwrap());
+        let (report, z) = pivoting(&BoxedProblem::lcp(m, vec![-1.0; 4]).unwrap());
         assert_eq!(report.status, Status::Solved, "{report:?} {z:?}");
     }
 
     #[test]
     fn the_limit_of_exchanges_holds() {
         let problem =
-            LcpProblem::new(vec![1.0, 2.0, 0.0, 0.0, 1.0, 2.0, 2.0, 0.0, 1.0], vec![-1.0; 3]).unwrap();
+            BoxedProblem::lcp(vec![1.0, 2.0, 0.0, 0.0, 1.0, 2.0, 2.0, 0.0, 1.0], vec![-1.0; 3]).unwrap();
         let settings = LcpSettings { max_iterations: 1, ..settings(LcpSolver::Pivoting) };
         let report = solve(&problem, &mut [5.0, 0.0, 0.0], &settings, &mut LcpScratch::default());
         assert!(report.iterations <= 1);

@@ -1,5 +1,7 @@
 //! What a solver says about its answer.
 
+use crate::engine::settings::SolverSettings;
+
 /// How a solve ended, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
@@ -29,4 +31,26 @@ pub struct Report {
     pub iterations: u32,
     /// Natural residual of the returned answer, relative to `q`.
     pub residual: f64,
+}
+
+impl Report {
+    /// The report of an answer with a natural residual, `at_limit` where the iteration limit stopped the solver.
+    pub(super) fn judged(
+        solver: &'static str,
+        iterations: u32,
+        residual: f64,
+        at_limit: bool,
+        settings: &SolverSettings,
+    ) -> Report {
+        let status = if residual <= settings.tolerance {
+            Status::Solved
+        } else if !residual.is_finite() {
+            Status::NumericalError
+        } else if at_limit {
+            Status::IterationLimit
+        } else {
+            Status::Inaccurate
+        };
+        Report { solver, status, iterations, residual }
+    }
 }
