@@ -1167,7 +1167,7 @@ fn friction_laws() {
 }
 
 const FREE: Kinetic =
-    Kinetic { latency: Latency::Auto, shaping: true, adapt: true, guard: true, mechanism: false };
+    Kinetic { latency: Latency::Auto, shaping: true, adapt: true, guard: true, mechanism: None };
 
 /// The coupling of a ball with other keys in place of its `coupling`.
 fn coupling(keys: &str) -> Coupling {
@@ -1190,11 +1190,13 @@ fn nodes_are_kinetic_unless_told_otherwise() {
             shaping: false,
             adapt: false,
             guard: false,
-            mechanism: false
+            mechanism: None
         })
     );
-    assert_eq!(coupling("mechanism = false"), Coupling::Kinetic(FREE));
-    assert_eq!(coupling("mechanism = true"), Coupling::Kinetic(Kinetic { mechanism: true, ..FREE }));
+    for said in [true, false] {
+        let kinetic = Kinetic { mechanism: Some(said), ..FREE };
+        assert_eq!(coupling(&format!("mechanism = {said}")), Coupling::Kinetic(kinetic));
+    }
     assert_eq!(coupling("iterative = true"), Coupling::Iterative);
     assert_eq!(coupling("coupling = \"owned\""), Coupling::Owned);
 }
@@ -1430,7 +1432,7 @@ fn surfaces_that_a_master_moves() {
                 shaping: false,
                 adapt: false,
                 guard: false,
-                mechanism: false
+                mechanism: Some(false)
             },
         })
     );

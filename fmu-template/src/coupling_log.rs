@@ -151,6 +151,14 @@ impl CouplingLog {
         self.look_for_jump(before, after, logger);
         self.look_for_velocity(before, after, logger);
         self.look_for_early_touch(system, after, logger);
+        let is_found = !system.couplings[self.coupling].mode.is_of_mechanism();
+        if is_found && self.is_together(system, after) && !self.is_together(system, before) {
+            self.tell(
+                logger,
+                after,
+                format_args!("does not respond like a free mass, and counts from now on as a point of a mechanism: how it responds, and others with it, is learnt (mechanism = true in the model says so at once)"),
+            );
+        }
         let [was_doubted, is_doubted] =
             [before, after].map(|state| state.couplings[self.coupling].memory.latency.doubted);
         if is_doubted && !was_doubted {
@@ -241,10 +249,16 @@ impl CouplingLog {
         }
     }
 
+    /// Whether it is one of several bodies that respond to one another.
+    fn is_together(&self, system: &System, state: &State<f64>) -> bool {
+        let mechanism = system.mechanism.as_ref();
+        state.operator.joined && mechanism.is_some_and(|mechanism| mechanism.members.contains(&self.coupling))
+    }
+
     /// Warns if a point of a mechanism touches while its response is not learnt.
     fn look_for_early_touch(&mut self, system: &System, after: &State<f64>, logger: &Logger) {
         let coupling = &after.couplings[self.coupling];
-        let is_early = system.couplings[self.coupling].mode.is_of_mechanism() && !after.operator.joined;
+        let is_early = system.couplings[self.coupling].mode.is_of_mechanism() && !after.operator.learnt;
         if self.told_early || !is_early || coupling.memory.load.is_zero() {
             return;
         }
@@ -253,7 +267,7 @@ impl CouplingLog {
             logger,
             after,
             format_args!(
-                "touches before the response of its mechanism is learnt, and counts as a free mass of {} kg until then: let the mechanism move for some {} steps before it touches, take smaller communication steps, or leave out mechanism = true and write iterative = true if the master repeats steps",
+                "touches before the response of its mechanism is learnt, which starts from a free mass of {} kg: let the mechanism move for some {} steps before it touches, take smaller communication steps, or leave out mechanism = true and write iterative = true if the master repeats steps",
                 coupling.diagnosis.mass,
                 after.operator.first_windows(),
             ),
@@ -291,7 +305,7 @@ impl CouplingLog {
                 state,
                 format_args!("responds like {mass:.4} kg, and the model says {expected} kg"),
             ),
-            mode if mode.is_of_mechanism() && state.operator.joined => self.tell(
+            _ if self.is_together(system, state) => self.tell(
                 logger,
                 state,
                 format_args!("the response of its mechanism is learnt: that of {mass:.4} kg on the mean over all directions"),
@@ -388,7 +402,7 @@ mod tests {
         shaping: true,
         adapt: true,
         guard: true,
-        mechanism: false,
+        mechanism: Some(false),
     });
 
     /// Makes a step that only changes what `change` does, and returns the lines that it logs.

@@ -320,7 +320,7 @@ pub(super) struct NodeEntry {
     /// Boolean, default true, for coupling "kinetic" only: take back energy that the coupling has added.
     #[schemars(with = "Option<bool>")]
     pub guard: Option<Spanned<bool>>,
-    /// Boolean, default false, for coupling "kinetic" only: the node is a point of a mechanism of the master, such as the tip of an arm; how all such nodes respond to forces on one another is learnt.
+    /// Boolean, for coupling "kinetic" only: whether the node is a point of a mechanism of the master, such as the tip of an arm, so that it is learnt how all such nodes respond to forces on one another; where it is left out, that is found out.
     #[schemars(with = "Option<bool>")]
     pub mechanism: Option<Spanned<bool>>,
     /// Boolean, default false, for coupling "kinetic" only: the master repeats steps until state and force agree.

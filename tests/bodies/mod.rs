@@ -191,7 +191,7 @@ impl Scene {
             shaping: false,
             adapt: false,
             guard: false,
-            mechanism: false,
+            mechanism: Some(false),
         };
         self.couplings.push(Coupling { node: body, mode: CouplingMode::Kinetic(plain) });
         let given = Motion {

@@ -12,7 +12,7 @@ G = 9.81
 
 
 def model(positions, masses, restitution, mu, step, normal=(0.0, 0.0, 1.0), declared=True):
-    """Points `n0`, `n1`, ... over a plane through the origin."""
+    """Points `n0`, `n1`, ... over a plane through the origin, `declared` as those of a mechanism, or not, or neither."""
     vector = lambda numbers: "[" + ", ".join(repr(float(x)) for x in numbers) + "]"
     text = f"""
 [model]
@@ -26,12 +26,13 @@ step = {step}
 name = "floor"
 shape.plane.normal = {vector(normal)}
 """
+    key = "" if declared is None else f"mechanism = {str(declared).lower()}"
     for k, (position, mass) in enumerate(zip(positions, masses)):
         text += f"""
 [[node]]
 name = "n{k}"
 mass = {mass}
-mechanism = {str(declared).lower()}
+{key}
 position = {vector(position)}
 [[contact]]
 between = ["n{k}", "floor"]
@@ -83,12 +84,15 @@ class Points:
 
 
 def couple(fmus, mechanism, masses, restitution, mu, order, lengths, stop, normal=(0.0, 0.0, 1.0), declared=True):
-    """Runs a mechanism with the FMU. Returns times, states, energies, forces and warnings."""
+    """Runs a mechanism with the FMU. Returns times, states, energies, forces and warnings, and where `declared` is None the lines that
+    tell of points of a mechanism that were found."""
     lengths = iter(lengths)
     h = next(lengths)
     positions, velocities = mechanism.points()
     text = model(positions, masses, restitution, mu, h, normal, declared)
     points = Points(fmus, text, len(positions), order)
+    if declared is None:
+        points.slave.setDebugLogging(True, ["logCoupling"])
     points.start(positions, velocities)
     times, states, energies, forces = [0.0], [mechanism.y.copy()], [mechanism.energy()], []
     while times[-1] < stop - 1e-9:
@@ -99,7 +103,14 @@ def couple(fmus, mechanism, masses, restitution, mu, order, lengths, stop, norma
         energies.append(mechanism.energy())
         forces.append(force)
         h = next(lengths)
-    return np.array(times), np.array(states), np.array(energies), np.array(forces), points.end()
+    log = points.end()
+    if declared is None:
+        log = log + [line for line in points.slave.told if FOUND in line]
+    return np.array(times), np.array(states), np.array(energies), np.array(forces), log
+
+
+# What is told where the key is left out and a mechanism is found.
+FOUND = "counts from now on as a point of a mechanism"
 
 
 def runge_kutta(rate, y, h):
@@ -114,7 +125,7 @@ class Pendulum:
     """Points on rods one after the other in the plane of x and z, let go at rest; some of them are nodes over a floor at
     `floor` below the pivot."""
 
-    def __init__(self, angles, floor, masses=None, lengths=None, nodes=(-1,), rule="RK4"):
+    def __init__(self, angles, floor, masses=None, lengths=None, nodes=(-1,), rule="RK4", damping=0.0, torque=0.0):
         self.links = len(angles)
         self.masses = np.ones(self.links) if masses is None else np.array(masses)
         self.lengths = np.ones(self.links) if lengths is None else np.array(lengths)
@@ -124,6 +135,7 @@ class Pendulum:
         self.weights = np.maximum.outer(np.arange(self.links), np.arange(self.links))
         self.weights = beyond[self.weights] * np.outer(self.lengths, self.lengths)
         self.pull = G * beyond * self.lengths
+        self.damping, self.torque = damping, torque
 
     def mass(self, q):
         return self.weights * np.cos(q[:, None] - q)
@@ -148,6 +160,7 @@ class Pendulum:
     def rate(self, y, force=None):
         q, w = y[: self.links], y[self.links :]
         push = -self.pull * np.sin(q) - (self.weights * np.sin(q[:, None] - q)) @ (w * w)
+        push = push - self.damping * w + self.torque
         for node, own in zip(self.nodes, [] if force is None else force):
             push = push + self.jacobian(q, node).T @ own
         return np.concatenate([w, np.linalg.solve(self.mass(q), push)])
@@ -470,3 +483,67 @@ class Several:
     def step(self, h, force):
         for part, own in zip(self.parts, force):
             part.step(h, [own])
+
+
+class Free:
+    """Balls that have nothing to do with one another nor with anything else."""
+
+    def __init__(self, masses, places, velocities):
+        self.masses, self.y = np.array(masses), np.concatenate([np.ravel(places), np.ravel(velocities)]).astype(float)
+
+    def points(self):
+        places, velocities = self.y.reshape(2, -1, 3)
+        return places, velocities
+
+    def energy(self):
+        places, velocities = self.points()
+        return 0.5 * self.masses @ (velocities**2).sum(axis=1) + G * self.masses @ places[:, 2]
+
+    def step(self, h, force):
+        places, velocities = self.points()
+        acceleration = force / self.masses[:, None] - [0.0, 0.0, G]
+        places = places + h * velocities + 0.5 * h * h * acceleration
+        self.y = np.concatenate([places.ravel(), (velocities + h * acceleration).ravel()])
+
+
+class Car:
+    """A chassis of 100 kg on four wheels of 5 kg, each a node on a spring and a damper that it can move up and down on. It stays level."""
+
+    CHASSIS, WHEEL, STIFFNESS, DAMPING, REST = 100.0, 5.0, 2e4, 5e2, 0.4
+    PLACES = np.array([(x, y) for x in (1.2, -1.2) for y in (0.7, -0.7)])
+
+    def __init__(self, height, speed=0.0):
+        # x of all, height of the chassis and of wheels, their velocities; springs are as long as they are at rest.
+        self.y = np.array([0.0, height + self.REST, *[height] * 4, speed, 0.0, *[0.0] * 4])
+
+    def points(self):
+        x, wheels, speed, rising = self.y[0], self.y[2:6], self.y[6], self.y[8:12]
+        places = [(x + along, across, z) for (along, across), z in zip(self.PLACES, wheels)]
+        return places, [(speed, 0.0, v) for v in rising]
+
+    def rate(self, y, force=np.zeros((4, 3))):
+        stretch, slip = y[1] - y[2:6] - self.REST, y[7] - y[8:12]
+        spring = self.STIFFNESS * stretch + self.DAMPING * slip
+        along = force[:, 0].sum() / (self.CHASSIS + 4 * self.WHEEL)
+        wheels = (spring + force[:, 2]) / self.WHEEL - G
+        return np.array([*y[6:], along, -spring.sum() / self.CHASSIS - G, *wheels])
+
+    def step(self, h, force):
+        self.y = runge_kutta(lambda y: self.rate(y, force), self.y, h)
+
+    def energy(self):
+        y = self.y
+        springs = 0.5 * self.STIFFNESS * (y[1] - y[2:6] - self.REST) ** 2
+        moving = (self.CHASSIS + 4 * self.WHEEL) * y[6] ** 2 + self.CHASSIS * y[7] ** 2 + self.WHEEL * y[8:12] @ y[8:12]
+        return 0.5 * moving + springs.sum() + G * (self.CHASSIS * y[1] + self.WHEEL * y[2:6].sum())
+
+    def heights(self, times, parts=200):
+        """Heights of the chassis at times, by short steps with wheels that stay down while they are pressed."""
+        y, found = self.y.copy(), [self.y[1]]
+        for h in np.diff(times):
+            for _ in range(parts):
+                y = runge_kutta(self.rate, y, h / parts)
+                down = (y[2:6] <= 0.0) & (y[8:12] < 0.0)
+                y[2:6][down] = y[8:12][down] = 0.0
+            found.append(y[1])
+        return np.array(found)

@@ -8,7 +8,21 @@ import numpy as np
 import pytest
 from conftest import LONG
 from kinetic_cases import ORDERS
-from mechanisms import Cart, DoublePendulum, FourBar, Pendulum, Points, Rail, Several, Table, couple, model
+from mechanisms import (
+    FOUND,
+    Car,
+    Cart,
+    DoublePendulum,
+    FourBar,
+    Free,
+    Pendulum,
+    Points,
+    Rail,
+    Several,
+    Table,
+    couple,
+    model,
+)
 
 STEP = 1e-3
 
@@ -51,6 +65,71 @@ def test_double_pendulum(fmus, order, mu, factor):
     assert np.abs(energies[after] - impacts[0][1]).max() < 5e-3 * span
     assert energies.max() - energies[0] < 1e-6 * span
     assert warnings == []
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 2.0, 5.0])
+@pytest.mark.parametrize("mu", [0.0, 0.5])
+def test_a_mechanism_is_found_out(fmus, order, mu, factor):
+    """The same where the model does not say that there is one."""
+    result = couple(fmus, DoublePendulum(), [factor * EFFECTIVE], 0.5, mu, order, repeat(STEP), 1.9, declared=None)
+    times, states, energies, forces, log = result
+    errors = pendulum_errors(times, states, 0.5, mu)
+    assert max(errors) < {"sequential": 1e-2, "parallel": 2e-2}[order], errors
+    assert energies.max() - energies[0] < 1e-5
+    assert len(log) == 1 and FOUND in log[0]
+
+
+@pytest.mark.parametrize("start", ["flat", "sliding"])
+def test_feet_are_found_out(fmus, order, start):
+    table = Table(**STARTS[start])
+    owned = table.owned(fmus, 0.5, 0.5, STEP, 1.0)
+    _, states, energies, _, log = couple(fmus, table, [2.5] * 4, 0.5, 0.5, order, repeat(STEP), 1.0, declared=None)
+    assert energies.max() < energies[0] * (1 + 1e-9)
+    assert np.abs(states[:, :3] - owned).max() < 1e-3
+    assert sorted(line.split(":")[0] for line in log if FOUND in line) == ["n0", "n1", "n2", "n3"] and len(log) == 4
+
+
+def test_free_balls_are_found_out(fmus, order):
+    """They stay free masses, and touch as if each were alone."""
+    places, velocities = [(0.0, 0.0, 0.3), (1.0, 0.0, 0.4), (2.0, 0.0, 0.5)], [(0.5, 0.0, 0.0), (0.0, 0.3, 0.0), (0.0, 0.0, 0.1)]
+    masses = [1.0, 2.0, 3.0]
+    free = lambda some: Free([masses[k] for k in some], [places[k] for k in some], [velocities[k] for k in some])
+    run = lambda some: couple(fmus, free(some), [masses[k] for k in some], 0.6, 0.3, order, repeat(STEP), 1.5, declared=None)
+    _, states, energies, _, log = run(range(3))
+    assert log == []
+    for k in range(3):
+        alone = run([k])[1]
+        together = states.reshape(-1, 2, 3, 3)[:, :, k].reshape(-1, 6)
+        assert np.abs(together - alone)[:, :3].max() < 1e-6
+
+
+def test_forces_that_are_not_told(fmus, order):
+    """Joints that are damped and driven."""
+    pendulum = Pendulum((1.2, 1.2), -1.6, damping=0.3, torque=2.0)
+    times = STEP * np.arange(1201)
+    exact, impacts = pendulum.exact(0.5, 0.5, times)
+    times, states, _, _, warnings = couple(fmus, pendulum, [2.0], 0.5, 0.5, order, repeat(STEP), 1.2)
+    tips = np.array([pendulum.tip(y)[0] for y in states])
+    away = np.all([(times < t - 0.005) | (times > t + 0.01) for t, _ in impacts], axis=0)
+    assert len(impacts) > 1
+    assert np.abs(tips - exact)[away].max() < {"sequential": 1e-2, "parallel": 2e-2}[order]
+    assert warnings == []
+
+
+@pytest.mark.parametrize("declared", [True, None])
+@pytest.mark.parametrize("speed", [0.0, 0.5])
+def test_car_on_four_sprung_wheels(fmus, order, speed, declared):
+    car = Car(0.1, speed)
+    exact = Car(0.1).heights(STEP * np.arange(1001))
+    times, states, energies, forces, log = couple(
+        fmus, car, [10.0] * 4, 0.0, 0.4, order, repeat(STEP), 1.0, declared=declared
+    )
+    assert np.abs(states[:, 1] - exact).max() < 1e-3
+    assert energies.max() - energies[0] < 1e-6 * energies[0]
+    # With brakes locked, friction stops it from the first touch on.
+    assert abs(states[-1, 6]) < 1e-4
+    assert np.abs(forces[-100:].sum(axis=1).mean(axis=0) - [0.0, 0.0, 120 * 9.81]).max() < 1.0
+    assert [line for line in log if FOUND not in line] == []
 
 
 @pytest.mark.parametrize("factor", [1.0, 5.0])

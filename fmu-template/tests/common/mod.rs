@@ -97,7 +97,7 @@ pub fn wheel() -> Model {
 }
 
 pub const KINETIC: Kinetic =
-    Kinetic { latency: Latency::Auto, shaping: true, adapt: true, guard: true, mechanism: false };
+    Kinetic { latency: Latency::Auto, shaping: true, adapt: true, guard: true, mechanism: None };
 
 /// The bouncing ball, moved by the master.
 pub fn coupled_ball() -> Model {

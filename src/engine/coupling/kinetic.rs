@@ -135,6 +135,7 @@ pub fn observe<S: Scalar>(
     memory.acted = contact;
     if let Some(error) = error {
         coupling.diagnosis.response_error = error;
+        memory.refuted |= error.value() > super::operator::KNOWN && !memory.response.is_on_stiff_spring();
     }
 }
 

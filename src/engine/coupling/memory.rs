@@ -49,6 +49,8 @@ pub struct Memory<S: Scalar> {
     pub behind: bool,
     /// Whether a contact of the body was closed there.
     pub resting: bool,
+    /// Whether an impact has shown another response than that of a mass, since it was last looked at.
+    pub refuted: bool,
     /// Whether the forces sent last leave nothing to deliver, newest first.
     pub settles: [bool; 2],
     /// Mean contact force of the last window.
@@ -135,6 +137,7 @@ impl<S: Scalar> Memory<S> {
             hold: 0,
             behind: false,
             resting: false,
+            refuted: false,
             settles: [true; 2],
             load: Wrench::zero(),
             ledger: Ledger::new(),
@@ -163,6 +166,7 @@ impl<S: Scalar> Memory<S> {
             hold: self.hold,
             behind: self.behind,
             resting: self.resting,
+            refuted: self.refuted,
             settles: self.settles,
             load: self.load.map(convert),
             ledger: self.ledger.map(convert),

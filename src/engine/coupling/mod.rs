@@ -7,7 +7,7 @@ pub mod memory;
 mod observer;
 pub mod operator;
 mod position_rule;
-mod response;
+pub mod response;
 mod shaping;
 mod state;
 
@@ -47,9 +47,9 @@ pub struct Kinetic {
     pub adapt: bool,
     /// Take back energy that the coupling has added.
     pub guard: bool,
-    /// The body is a point of a mechanism of the master, as others with this may be: learn how all of them respond to
-    /// forces on each.
-    pub mechanism: bool,
+    /// Whether the body is a point of a mechanism of the master, as others may be, so that it is learnt how all of them
+    /// respond to forces on each; none where that is to be found out.
+    pub mechanism: Option<bool>,
 }
 
 /// When a master applies the force of a step.
@@ -75,9 +75,14 @@ pub struct Link {
 }
 
 impl CouplingMode {
-    /// Whether the body is a point of a mechanism of the master.
+    /// Whether the model says that the body is a point of a mechanism of the master.
     pub fn is_of_mechanism(&self) -> bool {
-        matches!(self, CouplingMode::Kinetic(Kinetic { mechanism: true, .. }))
+        matches!(self, CouplingMode::Kinetic(Kinetic { mechanism: Some(true), .. }))
+    }
+
+    /// Whether it is to be found out if it is one.
+    pub fn may_be_of_mechanism(&self) -> bool {
+        matches!(self, CouplingMode::Kinetic(Kinetic { mechanism: None, shaping: true, adapt: true, .. }))
     }
 }
 

@@ -41,7 +41,18 @@ const MOST_PROBE: f64 = 1e-3;
 const LEAST: f64 = 1e-5;
 const MOST_RAISED: f64 = 1e-3;
 /// Part by which answers may differ from those of the operator that takes the place of masses.
-const KNOWN: f64 = 0.05;
+pub const KNOWN: f64 = 0.05;
+
+/// Standard deviations beyond which an error is none of what is known to be unsure.
+const SIGMAS: f64 = 3.0;
+/// Times that an operator takes to become known after which a trial ends.
+const TRIAL: u32 = 4;
+/// Probes of bodies that may be free masses, over those that tell an operator to a thousandth.
+const TRIAL_PROBE: f64 = 0.1;
+/// Windows within which what a push has done is seen, whatever the latency.
+const RECENT: u8 = 3;
+
+const AXES: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
 /// What is known of the operator, and of what it is learnt from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,11 +80,55 @@ pub struct Operator {
     probes: Vec<f64>,
     /// Largest inverse mass that the model says.
     declared: f64,
-    /// Whether it is known well enough to take the place of masses.
+    /// Whether it has taken the place of masses, and whether it has ever been known well enough for that.
     pub joined: bool,
+    pub learnt: bool,
     /// Impulses that are still to be delivered to the bodies, and their time integrals.
     pub owed: Vec<[f64; 3]>,
     pub reach: Vec<[f64; 3]>,
+    /// How contact has pushed them of late.
+    pub pushes_of_late: Vec<Push>,
+    /// What bodies were expected to do for the forces of the last two windows, newest first.
+    answers: Vec<f64>,
+    /// Whether bodies are free masses, where that is to be found out.
+    pub trial: Trial,
+}
+
+/// A trial of whether bodies are free masses.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Trial {
+    /// It goes on.
+    Runs {
+        /// Windows without contact so far, and those at the end of them in which bodies answered as free masses do.
+        windows: u32,
+        free: u32,
+    },
+    /// They count as free masses.
+    Over {
+        /// Whether something was near then.
+        near: bool,
+    },
+}
+
+impl Trial {
+    /// From now on.
+    pub const NEW: Trial = Trial::Runs { windows: 0, free: 0 };
+}
+
+/// How contact has pushed a body of late.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Push {
+    /// Unit normal; zero without a push.
+    pub normal: [f64; 3],
+    /// Direction of the impulse; zero where friction holds, so that it may have any.
+    pub along: [f64; 3],
+    /// Windows since.
+    pub age: u8,
+}
+
+impl Push {
+    /// None so far.
+    const NONE: Push = Push { normal: [0.0; 3], along: [0.0; 3], age: u8::MAX };
 }
 
 impl Operator {
@@ -97,29 +152,37 @@ impl Operator {
             probes: vec![0.0; 2 * rows],
             declared: 0.0,
             joined: false,
+            learnt: false,
             owed: vec![[0.0; 3]; bodies],
             reach: vec![[0.0; 3]; bodies],
+            pushes_of_late: vec![Push::NONE; bodies],
+            answers: vec![0.0; 2 * rows],
+            trial: Trial::NEW,
         }
     }
 
     /// Its lists of numbers.
-    fn lists(&mut self) -> [&mut Vec<f64>; 8] {
-        let Operator { w, rate, covariance, velocities, impulses, pushes, levels, probes, .. } = self;
-        [w, rate, covariance, velocities, impulses, pushes, levels, probes]
+    fn lists(&mut self) -> [&mut Vec<f64>; 9] {
+        let Operator { w, rate, covariance, velocities, impulses, pushes, levels, probes, answers, .. } =
+            self;
+        [w, rate, covariance, velocities, impulses, pushes, levels, probes, answers]
     }
 
     /// Without allocation where sizes agree.
     pub fn copy_from(&mut self, source: &Operator) {
-        let Operator { w, rate, covariance, velocities, impulses, pushes, levels, probes, .. } = source;
-        let others = [w, rate, covariance, velocities, impulses, pushes, levels, probes];
+        let Operator { w, rate, covariance, velocities, impulses, pushes, levels, probes, answers, .. } =
+            source;
+        let others = [w, rate, covariance, velocities, impulses, pushes, levels, probes, answers];
         for (list, other) in self.lists().into_iter().zip(others) {
             list.clone_from(other);
         }
         self.owed.clone_from(&source.owed);
         self.reach.clone_from(&source.reach);
+        self.pushes_of_late.clone_from(&source.pushes_of_late);
         (self.rows, self.noise, self.misfit) = (source.rows, source.noise, source.misfit);
         (self.times, self.count, self.windows) = (source.times, source.count, source.windows);
-        (self.declared, self.joined) = (source.declared, source.joined);
+        (self.declared, self.joined, self.learnt) = (source.declared, source.joined, source.learnt);
+        self.trial = source.trial;
     }
 
     /// Whether it has the size of another one, and all its lists have theirs.
@@ -132,8 +195,9 @@ impl Operator {
                 .iter()
                 .all(|list| list.len() == SAMPLES * rows)
             && self.levels.len() == rows
-            && self.probes.len() == 2 * rows
+            && [&self.probes, &self.answers].iter().all(|list| list.len() == 2 * rows)
             && [&self.owed, &self.reach].iter().all(|list| 3 * list.len() == rows)
+            && 3 * self.pushes_of_late.len() == rows
     }
 
     /// Takes no sample and starts anew: what the master does is not known yet.
@@ -178,14 +242,25 @@ impl Operator {
         for row in 0..rows {
             let (body, axis) = (row / 3, row % 3);
             self.velocities[row] = velocity(body, axis);
-            self.impulses[row] = length * force(body, axis);
-            self.pushes[row] = self.impulses[row] - length * self.probes[late * rows + row];
+            let probe = length * self.probes[late * rows + row];
+            let sent = length * force(body, axis);
+            // Before it is joined, what is sent is told without probes.
+            (self.impulses[row], self.pushes[row]) =
+                if self.joined { (sent, sent - probe) } else { (sent + probe, sent) };
         }
         self.count = self.count.saturating_add(1);
         self.drift(length);
         if self.count as usize >= SAMPLES {
             self.correct();
         }
+        self.learnt |= self.is_known();
+    }
+
+    /// Takes the place of masses. Returns the probes among the forces of the last two windows, newest first.
+    pub fn join(&mut self) -> [&[f64]; 2] {
+        self.joined = true;
+        let (newest, before) = self.probes.split_at(self.rows);
+        [newest, before]
     }
 
     /// Size of the operator.
@@ -267,8 +342,6 @@ impl Operator {
         let rounding = TOLERANCES.rounding * (f64::EPSILON + speed);
         /// Noise counts this much more than was seen of it.
         const CAUTION: f64 = 4.0;
-        /// Standard deviations beyond which an error is none of what is known to be unsure.
-        const SIGMAS: f64 = 3.0;
         let noise = (CAUTION * self.noise).max(rounding * rounding);
         self.noise *= FADING;
         let unexplained = residual - SIGMAS * SIGMAS * (told + bent);
@@ -302,6 +375,112 @@ impl Operator {
         self.is_ready() && self.misfit < KNOWN * KNOWN
     }
 
+    /// What is learnt of a body as a free mass, for contact with the given normal: refuted if a push along it moves other
+    /// bodies, or this one in another direction, or if it moves more or less easily across than along. Where it does not move
+    /// across at all, nothing pushes it there; where it does not move along, that says nothing.
+    pub fn is_free_mass(&self, body: usize, normal: [f64; 3]) -> Option<bool> {
+        let rows = self.rows;
+        let answer = |row: usize, push: &[f64; 3]| dot(&self.w[row * rows + 3 * body..][..3], push);
+        let own =
+            |push: &[f64; 3]| (0..3).map(|axis| push[axis] * answer(3 * body + axis, push)).sum::<f64>();
+        let along = own(&normal);
+        if self.misfit >= KNOWN * KNOWN / (SIGMAS * SIGMAS) || along <= KNOWN * self.scale() {
+            return None;
+        }
+        let differs = |push: &[f64; 3]| {
+            let off = |row: usize| {
+                let expected = if row / 3 == body { along * push[row % 3] } else { 0.0 };
+                answer(row, push) - expected
+            };
+            (0..rows).map(|row| off(row) * off(row)).sum::<f64>() > KNOWN * KNOWN * along * along
+        };
+        let across = tangents(&normal);
+        let is_refuted =
+            differs(&normal) || across.iter().any(|push| own(push) > KNOWN * along && differs(push));
+        Some(!is_refuted)
+    }
+
+    /// Takes note of a window of a trial in which bodies answered as free masses do, as far as they told.
+    pub fn go_on_trying(&mut self, is_free: bool, near: bool) {
+        let Trial::Runs { windows, free } = &mut self.trial else { return };
+        *windows += 1;
+        *free = if is_free { *free + 1 } else { 0 };
+        let enough = *free >= SAMPLES as u32 || *windows >= TRIAL * self.first_windows();
+        if enough {
+            self.trial = Trial::Over { near };
+        }
+    }
+
+    /// Notes what bodies are expected to do for the forces that were just made, by row.
+    pub fn expect(&mut self, answer: impl Fn(usize, usize) -> f64) {
+        let rows = self.rows;
+        self.answers.copy_within(0..rows, rows);
+        for row in 0..rows {
+            self.answers[row] = answer(row / 3, row % 3);
+        }
+    }
+
+    /// By how much the accelerations that were expected of the last window, whose forces were found `late` windows ago,
+    /// exceed those of the operator as it is now known for it.
+    pub fn correction(&self, late: usize, row: usize) -> f64 {
+        let rows = self.rows;
+        let length = self.times[0] - self.times[1];
+        let now = |column: usize| {
+            let place = row * rows + column;
+            (self.w[place] - 0.5 * length * self.rate[place]) * self.impulses[column] / length
+        };
+        self.answers[late * rows + row] - (0..rows).map(now).sum::<f64>()
+    }
+
+    /// Adds to what is owed, along what contact has pushed, the impulses and time integrals that make up for what bodies
+    /// lack of velocity and displacement. Combinations of pushes that move less than what is known of the operator, as feet
+    /// do that press against one another, are left alone.
+    pub fn make_up(&mut self, block: impl Fn(usize, usize) -> [[f64; 3]; 3], lacks: &[[[f64; 3]; 2]]) {
+        let mut ways: Vec<(usize, [f64; 3], [f64; 3])> = Vec::new();
+        for (body, push) in self.pushes_of_late.iter().enumerate() {
+            if push.age > RECENT {
+            } else if push.along == [0.0; 3] {
+                ways.extend(AXES.map(|axis| (body, axis, axis)));
+            } else {
+                ways.push((body, push.normal, push.along));
+            }
+        }
+        let count = ways.len();
+        let answers: Vec<f64> = ways
+            .iter()
+            .flat_map(|&(one, seen, _)| ways.iter().map(move |&(other, _, push)| (one, seen, other, push)))
+            .map(|(one, seen, other, push)| dot(&seen, &block(one, other).map(|row| dot(&row, &push))))
+            .collect();
+        let column = |way: usize| (0..count).map(move |row| row * count + way);
+        let mut square = vec![0.0; count * count];
+        for one in 0..count {
+            for other in 0..count {
+                square[one * count + other] =
+                    column(one).zip(column(other)).map(|(a, b)| answers[a] * answers[b]).sum();
+            }
+        }
+        let mut turns = Vec::new();
+        diagonalize(&mut square, &mut turns, count);
+        let largest = (0..count).fold(0.0_f64, |most, way| most.max(square[way * (count + 1)]));
+        for (of, list) in [&mut self.owed, &mut self.reach].into_iter().enumerate() {
+            let lack: Vec<f64> = ways.iter().map(|&(body, seen, _)| dot(&seen, &lacks[body][of])).collect();
+            let image: Vec<f64> = (0..count)
+                .map(|way| column(way).zip(&lack).map(|(a, lack)| answers[a] * lack).sum())
+                .collect();
+            for k in 0..count {
+                let value = square[k * (count + 1)];
+                if value <= KNOWN * KNOWN * largest {
+                    continue;
+                }
+                let turned: f64 = column(k).zip(&image).map(|(place, image)| turns[place] * image).sum();
+                for (place, &(body, _, push)) in column(k).zip(&ways) {
+                    let size = turns[place] * turned / value;
+                    (0..3).for_each(|axis| list[body][axis] += size * push[axis]);
+                }
+            }
+        }
+    }
+
     /// Windows from the start until the operator is known, about.
     pub fn first_windows(&self) -> u32 {
         /// Windows in which the latency is found out.
@@ -311,11 +490,11 @@ impl Operator {
         LATENCY + SAMPLES as u32 + LISTEN + fading as u32
     }
 
-    /// The forces of probes in the next window, by row, where they are `due`; accelerations and windows have the given
+    /// The forces of probes in the next window, by row, where they are `due`, smaller where a trial goes on; accelerations and windows have the given
     /// sizes.
     pub fn probe(
         &mut self,
-        due: bool,
+        (due, tries): (bool, bool),
         acceleration: f64,
         length: f64,
         ways: impl Fn(usize) -> Ways,
@@ -325,8 +504,14 @@ impl Operator {
         let speed = self.velocities[..rows].iter().fold(0.0_f64, |most, v| most.max(v.abs()));
         let all = PROBE_SIZE.0 * acceleration + PROBE_SIZE.1 * speed / length;
         let least = all / (rows as f64 / 3.0).sqrt();
-        let clear = CLEAR * self.noise.sqrt() / length;
-        let size = if due { least.max(clear.min(MOST_PROBE * acceleration)) } else { 0.0 };
+        let clear = (CLEAR * self.noise.sqrt() / length).min(MOST_PROBE * acceleration);
+        let size = if !due {
+            0.0
+        } else if tries {
+            TRIAL_PROBE * least.max(clear)
+        } else {
+            least.max(clear)
+        };
         self.windows = self.windows.wrapping_add(1);
         self.probes.copy_within(0..rows, rows);
         for body in 0..rows / 3 {
@@ -442,9 +627,41 @@ fn weights<const N: usize>(times: &[f64; N]) -> [f64; N] {
     weights.map(|weight| weight / sum)
 }
 
-/// Raises eigenvalues of a symmetric matrix below a part of the largest one to it, by Jacobi's rotations: of what moves less
+/// Two unit vectors across one.
+fn tangents(normal: &[f64; 3]) -> [[f64; 3]; 2] {
+    let cross = |a: &[f64; 3], b: &[f64; 3]| {
+        [0, 1, 2].map(|k| a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3])
+    };
+    let least = (0..3).fold(0, |least, k| if normal[k].abs() < normal[least].abs() { k } else { least });
+    let one = cross(normal, &AXES[least]);
+    let size = dot(&one, &one).sqrt();
+    let one = one.map(|part| part / size);
+    [one, cross(normal, &one)]
+}
+
+/// Raises eigenvalues of a symmetric matrix below a part of the largest one to it: of what moves less
 /// nothing is known, and it is pushed with bounded forces.
 fn raise(matrix: &mut [f64], turns: &mut Vec<f64>, rows: usize, least: f64) {
+    diagonalize(matrix, turns, rows);
+    let mut values = [0.0; MOST_ROWS];
+    let mut largest = 0.0_f64;
+    for row in 0..rows {
+        values[row] = matrix[row * rows + row];
+        largest = largest.max(values[row]);
+    }
+    for value in &mut values[..rows] {
+        *value = value.max(least * largest);
+    }
+    for one in 0..rows {
+        for other in 0..rows {
+            let vectors = (0..rows).map(|k| turns[one * rows + k] * values[k] * turns[other * rows + k]);
+            matrix[one * rows + other] = vectors.sum();
+        }
+    }
+}
+
+/// Turns a symmetric matrix until its eigenvalues are on the diagonal, by Jacobi's rotations.
+fn diagonalize(matrix: &mut [f64], turns: &mut Vec<f64>, rows: usize) {
     /// Sweeps; they converge quadratically.
     const SWEEPS: usize = 12;
     turns.clear();
@@ -487,21 +704,6 @@ fn raise(matrix: &mut [f64], turns: &mut Vec<f64>, rows: usize, least: f64) {
         }
         if off <= f64::EPSILON * f64::EPSILON * size {
             break;
-        }
-    }
-    let mut values = [0.0; MOST_ROWS];
-    let mut largest = 0.0_f64;
-    for row in 0..rows {
-        values[row] = matrix[row * rows + row];
-        largest = largest.max(values[row]);
-    }
-    for value in &mut values[..rows] {
-        *value = value.max(least * largest);
-    }
-    for one in 0..rows {
-        for other in 0..rows {
-            let vectors = (0..rows).map(|k| turns[one * rows + k] * values[k] * turns[other * rows + k]);
-            matrix[one * rows + other] = vectors.sum();
         }
     }
 }

@@ -17,8 +17,9 @@ pub struct Response<S: Scalar> {
     pub mass_factor: S,
     /// The same for its inertia.
     pub inertia_factor: S,
-    /// Whether a spring at the body is too stiff for the communication step.
+    /// Whether a spring at the body is too stiff for the communication step, or answers contradict each other.
     pub stiff: bool,
+    spring: bool,
     /// Windows since the mass was corrected, and by what.
     since: u32,
     ratio: f64,
@@ -63,6 +64,7 @@ impl<S: Scalar> Response<S> {
             mass_factor: S::one(),
             inertia_factor: S::one(),
             stiff: false,
+            spring: false,
             since: u32::MAX,
             ratio: 1.0,
             trail: [nothing; 2],
@@ -75,6 +77,7 @@ impl<S: Scalar> Response<S> {
             mass_factor: convert(self.mass_factor),
             inertia_factor: convert(self.inertia_factor),
             stiff: self.stiff,
+            spring: self.spring,
             since: self.since,
             ratio: self.ratio,
             trail: self.trail.each_ref().map(|sample| Sample {
@@ -191,7 +194,13 @@ impl<S: Scalar> Response<S> {
         }
         if -acceleration.dot(&displacement).value() / (moved * moved) * h * h > STIFF {
             self.give_up();
+            self.spring = true;
         }
+    }
+
+    /// Whether it has given up because of a stiff spring. Otherwise it may be no mass that answers.
+    pub fn is_on_stiff_spring(&self) -> bool {
+        self.stiff && self.spring
     }
 
     fn give_up(&mut self) {

@@ -28,7 +28,7 @@ pub fn expect_events(system: &mut System, state: &mut State<f64>) {
     for coupling in &mut system.couplings {
         if let CouplingMode::Kinetic(settings) = &mut coupling.mode {
             (settings.shaping, settings.adapt, settings.guard) = (false, false, false);
-            settings.mechanism = false;
+            settings.mechanism = Some(false);
         }
     }
     for coupling in &mut state.couplings {

@@ -5,11 +5,12 @@
 //! `W R`: forces follow from them without W being inverted, so that they act only along what contact has pushed, and what W
 //! cannot move, such as feet that press against one another, is not driven.
 
-use crate::engine::contact::{InverseMass, gap};
+use crate::engine::contact::{InverseMass, Touch, gap};
 use crate::engine::coupling::kinetic::{Start, plan};
 use crate::engine::coupling::latency;
 use crate::engine::coupling::memory::Memory;
-use crate::engine::coupling::operator::{CHANGE, Ways};
+use crate::engine::coupling::operator::{CHANGE, Push, Trial, Ways};
+use crate::engine::coupling::response::Response;
 use crate::engine::coupling::{CouplingState, Motion};
 use crate::engine::math::twist::{Mobility, Twist, Wrench};
 use crate::engine::scalar::{Scalar, length};
@@ -25,13 +26,14 @@ fn learns<'a, S: Scalar>(system: &'a System, state: &State<S>) -> Option<(&'a Me
     let mechanism = system.mechanism.as_ref()?;
     let mut late = None;
     for &member in &mechanism.members {
-        if !system.couplings[member].mode.is_of_mechanism() {
+        let mode = &system.couplings[member].mode;
+        if !(mode.is_of_mechanism() || mode.may_be_of_mechanism()) {
             return None;
         }
         let memory = &state.couplings[member].memory;
         let windows = memory.latency.windows;
         let mass = state.parameters.mass[system.couplings[member].node].value();
-        let stiff = memory.response.stiff;
+        let stiff = memory.response.is_on_stiff_spring();
         if !memory.latency.known || stiff || late.is_some_and(|late| late != windows) || !mass.is_finite() {
             return None;
         }
@@ -40,7 +42,8 @@ fn learns<'a, S: Scalar>(system: &'a System, state: &State<S>) -> Option<(&'a Me
     Some((mechanism, usize::from(late?)))
 }
 
-/// Learns from the window that the master has just made. Points are together once a round of probes has told the operator.
+/// Learns from the window that the master has just made. Points are together once probes have told the operator and, where
+/// the model does not say that they are those of a mechanism, what they tell refutes free masses.
 pub fn learn<S: Scalar>(system: &System, state: &mut State<S>, together: &mut InverseMass<S>) {
     let Some((mechanism, late)) = learns(system, state) else {
         if !state.operator.joined {
@@ -49,8 +52,11 @@ pub fn learn<S: Scalar>(system: &System, state: &mut State<S>, together: &mut In
         }
         return;
     };
-    let State { couplings, operator, parameters, .. } = state;
     let members = &mechanism.members;
+    if !mechanism.is_said && !state.operator.joined && !tries(system, state, mechanism) {
+        return together.clear();
+    }
+    let State { couplings, operator, parameters, .. } = state;
     let memory = |body: usize| &couplings[members[body]].memory;
     if memory(0).made == 0 {
         operator.wait();
@@ -62,14 +68,17 @@ pub fn learn<S: Scalar>(system: &System, state: &mut State<S>, together: &mut In
             |body| 1.0 / parameters.mass[system.couplings[members[body]].node].value(),
         );
     }
-    if !state.operator.joined && state.operator.is_known() {
-        state.operator.joined = true;
-        for (place, &member) in members.iter().enumerate() {
-            let memory = &state.couplings[member].memory;
-            let mass = state.parameters.mass[system.couplings[member].node] * memory.response.mass_factor;
-            state.operator.owed[place] = values(&(memory.velocity.linear * mass));
-            state.operator.reach[place] = values(&(memory.displacement.linear * mass));
-        }
+    // What touches before teaches by its contact forces.
+    let touches = |&member: &usize| !state.couplings[member].memory.load.is_zero();
+    let is_due = if state.operator.joined {
+        false
+    } else if mechanism.is_said {
+        state.operator.is_known() || members.iter().any(touches)
+    } else {
+        is_refuted(system, state, mechanism)
+    };
+    if is_due {
+        join(system, state, members);
     }
     if state.operator.joined {
         together.join(system.nodes.len(), members.iter().map(|&member| system.couplings[member].node));
@@ -83,12 +92,79 @@ pub fn learn<S: Scalar>(system: &System, state: &mut State<S>, together: &mut In
     }
 }
 
+/// Whether it is still to be found out that bodies are free masses: until that is known, again when something comes near,
+/// and when an impact has refuted it.
+fn tries<S: Scalar>(system: &System, state: &mut State<S>, mechanism: &Mechanism) -> bool {
+    let Trial::Over { near } = state.operator.trial else { return true };
+    let duration = state.couplings[mechanism.members[0]].memory.length;
+    let is_refuted = |&member: &usize| state.couplings[member].memory.refuted;
+    let again =
+        (!near && any_near(system, state, mechanism, duration)) || mechanism.members.iter().any(is_refuted);
+    if again {
+        state.operator.trial = Trial::NEW;
+        state.operator.wait();
+    }
+    for &member in &mechanism.members {
+        state.couplings[member].memory.refuted = false;
+    }
+    again
+}
+
+/// Whether what is learnt refutes free masses.
+fn is_refuted<S: Scalar>(system: &System, state: &mut State<S>, mechanism: &Mechanism) -> bool {
+    let is_loaded = |&member: &usize| {
+        let memory = &state.couplings[member].memory;
+        !memory.load.is_zero() || !memory.settles[0]
+    };
+    if !state.operator.is_ready() || mechanism.members.iter().any(is_loaded) {
+        return false;
+    }
+    let duration = state.couplings[mechanism.members[0]].memory.length;
+    let mut touch = Touch::blank();
+    let mut is_free = true;
+    for &contact in mechanism.contacts.iter().filter(|&&contact| !system.contacts[contact].by_features) {
+        touch.look(system, state, contact, 0);
+        let is_its = |&member: &usize| system.couplings[member].node == touch.node;
+        let body = mechanism.members.iter().position(is_its).expect("a contact of a member");
+        match state.operator.is_free_mass(body, values(&touch.normal)) {
+            Some(false) => return true,
+            told => is_free &= told.is_some(),
+        }
+    }
+    let near = any_near(system, state, mechanism, duration);
+    state.operator.go_on_trying(is_free, near);
+    false
+}
+
+/// The operator takes the place of masses, and impulses those of velocities that are still to be delivered.
+fn join<S: Scalar>(system: &System, state: &mut State<S>, members: &[usize]) {
+    for (probes, window) in state.operator.join().into_iter().zip(0..) {
+        for (&member, probe) in members.iter().zip(probes.chunks_exact(3)) {
+            let sent = &mut state.couplings[member].memory.sent[window];
+            sent.force += Vector3::from_fn(|axis, _| S::from(probe[axis]));
+        }
+    }
+    for (place, &member) in members.iter().enumerate() {
+        let memory = &mut state.couplings[member].memory;
+        let mass = state.parameters.mass[system.couplings[member].node] * memory.response.mass_factor;
+        state.operator.owed[place] = values(&(memory.velocity.linear * mass));
+        state.operator.reach[place] = values(&(memory.displacement.linear * mass));
+        memory.response = Response::new();
+    }
+}
+
 /// Adds probes to the forces of the window at hand.
 pub fn probe<S: Scalar>(system: &System, state: &mut State<S>, duration: f64) {
     let Some((mechanism, late)) = learns(system, state) else { return };
+    let tries = !mechanism.is_said && !state.operator.joined;
+    if tries && !matches!(state.operator.trial, Trial::Runs { .. }) {
+        return;
+    }
     let members = &mechanism.members;
-    let due =
-        state.operator.is_ready() && (!state.operator.joined || is_near(system, state, mechanism, duration));
+    let due = state.operator.is_ready()
+        && (!state.operator.joined
+            || !state.operator.is_known()
+            || any_near(system, state, mechanism, duration));
     let State { couplings, operator, parameters, .. } = state;
     let is_struck = |body: usize| !couplings[members[body]].memory.settles[0];
     if (0..members.len()).any(is_struck) {
@@ -105,32 +181,38 @@ pub fn probe<S: Scalar>(system: &System, state: &mut State<S>, duration: f64) {
         let size = length(&output.force).value();
         if size <= TOLERANCES.negligible * mass(body) * acceleration {
             Ways::All
-        } else if moves && memory.resting && !is_struck(body) {
+        } else if moves && memory.resting && !is_struck(body) && !tries {
             Ways::Along(values(&output.force).map(|part| part / size))
         } else {
             Ways::None
         }
     };
-    let probes = operator.probe(due, acceleration, duration, ways, mass);
+    let joined = operator.joined;
+    let probes = operator.probe((due, tries), acceleration, duration, ways, mass);
     for (&member, probe) in members.iter().zip(probes.chunks_exact(3)) {
         let coupling = &mut couplings[member];
         let force = Vector3::from_fn(|axis, _| S::from(probe[axis]));
         coupling.output.force += force;
-        coupling.memory.sent[0].force += force;
-        coupling.memory.probe = force;
+        // A free mass that does not move in some direction would take its probe there for a force that holds it.
+        if joined {
+            coupling.memory.sent[0].force += force;
+            coupling.memory.probe = force;
+        }
     }
 }
 
 /// Whether something may touch within the windows in which the operator may become another one.
-fn is_near<S: Scalar>(system: &System, state: &State<S>, mechanism: &Mechanism, duration: f64) -> bool {
+fn any_near<S: Scalar>(system: &System, state: &State<S>, mechanism: &Mechanism, duration: f64) -> bool {
+    mechanism.contacts.iter().any(|&contact| is_near(system, state, contact, duration))
+}
+
+fn is_near<S: Scalar>(system: &System, state: &State<S>, contact: usize, duration: f64) -> bool {
     let time = CHANGE * duration;
-    mechanism.contacts.iter().any(|&contact| {
-        let node = system.contacts[contact].sides().node;
-        let coupling = system.nodes[node].coupling.expect("a contact of a member");
-        let speed = length(&state.nodes[node].velocity).value();
-        let acceleration = length(&state.couplings[coupling].acceleration.linear).value();
-        gap(system, state, contact).value() < (speed + 0.5 * acceleration * time) * time
-    })
+    let node = system.contacts[contact].sides().node;
+    let coupling = system.nodes[node].coupling.expect("a contact of a member");
+    let speed = length(&state.nodes[node].velocity).value();
+    let acceleration = length(&state.couplings[coupling].acceleration.linear).value();
+    gap(system, state, contact).value() < (speed + 0.5 * acceleration * time) * time
 }
 
 /// Vector of what is kept without tangents.
@@ -154,21 +236,22 @@ fn response<S: Scalar>(
     together.response(place, |other| of(&state.couplings[members[other]]))
 }
 
-/// Learns besides the operator from the window that the master has just made of a member.
+/// Learns besides the operator from the window that the master has just made of a member. Returns whether an impact was
+/// delivered in it.
 pub fn observe<S: Scalar>(
     system: &System,
     state: &mut State<S>,
     together: &InverseMass<S>,
     index: usize,
     place: usize,
-) {
+) -> bool {
     let late = usize::from(state.couplings[index].memory.latency.windows);
     let known = response(system, state, together, place, |coupling| {
         coupling.memory.sent[late].force + coupling.memory.told.force
     });
     let coupling = &mut state.couplings[index];
     let nothing = Mobility { mass: S::from(f64::INFINITY), rotation: None };
-    let Some(window) = coupling.memory.window(&coupling.given, nothing) else { return };
+    let Some(window) = coupling.memory.window(&coupling.given, nothing) else { return false };
     let memory = &mut coupling.memory;
     let mean = (window.after.velocity - window.before.velocity) / S::from(window.length);
     let expected = memory.observers[late].expect(window.middle, true);
@@ -178,13 +261,15 @@ pub fn observe<S: Scalar>(
     let seen = Twist { linear: mean - known, angular: Vector3::zeros() };
     let change = length(&(seen.linear - expected.linear)).value();
     let size = length(&known).value();
-    if latency::is_impact(&known, &expected.linear) {
+    let is_struck = latency::is_impact(&known, &expected.linear);
+    if is_struck {
         coupling.diagnosis.response_error = S::from(change / size);
     }
     memory.observers.iter_mut().for_each(|observer| observer.see(seen, window.middle));
     memory.acted = contact;
     let reach = &mut state.operator.reach[place];
     reach.iter_mut().zip(moved).for_each(|(reach, moved)| *reach -= moved);
+    is_struck
 }
 
 /// Foretells where the next force will act on a member, as [`super::kinetic::start`] does.
@@ -193,34 +278,103 @@ pub fn start<S: Scalar>(
     state: &mut State<S>,
     together: &InverseMass<S>,
     (index, place): (usize, usize),
+    told: impl Fn(&State<S>, usize, f64) -> Wrench<S> + Copy,
+    duration: f64,
+    in_step: bool,
+) -> Start<S> {
+    let start = foretell(system, state, together, (index, place), told, duration, in_step);
+    let own = told(state, index, 0.5 * duration);
+    let given = state.couplings[index].given;
+    let memory = &mut state.couplings[index].memory;
+    memory.planned = start.span;
+    memory.open(given, own, duration);
+    start
+}
+
+fn foretell<S: Scalar>(
+    system: &System,
+    state: &State<S>,
+    together: &InverseMass<S>,
+    (index, place): (usize, usize),
     told: impl Fn(&State<S>, usize, f64) -> Wrench<S>,
     duration: f64,
     in_step: bool,
 ) -> Start<S> {
-    let member = |other: usize| system.mechanism.as_ref().expect("bodies that are together").members[other];
-    let h = S::from(duration);
-    let on_its_way = response(system, state, together, place, |coupling| coupling.memory.sent[0].force);
-    let told_now = together.response(place, |other| told(state, member(other), 0.5 * duration).force);
-    let owed = together.response(place, |other| vector(&state.operator.owed[other]));
-    let reach = together.response(place, |other| vector(&state.operator.reach[other]));
-    let own = told(state, index, 0.5 * duration);
-    let given = state.couplings[index].given;
-    let memory = &mut state.couplings[index].memory;
-    let (mut foretold, mut ahead, mut span) = (given, 0.0, duration);
+    let members = &system.mechanism.as_ref().expect("bodies that are together").members;
+    let memory = &state.couplings[index].memory;
+    let (mut foretold, mut ahead, mut span) = (state.couplings[index].given, 0.0, duration);
     let acts_after = in_step && memory.latency.windows == 1;
     if !acts_after && memory.latency.windows == 1 {
+        let on_its_way = response(system, state, together, place, |coupling| coupling.memory.sent[0].force);
+        let told_now = together.response(place, |other| told(state, members[other], 0.5 * duration).force);
         let besides = memory.expect(0.5 * duration).linear + told_now;
         span = plan(memory, duration).1;
         let all = Twist { linear: besides + on_its_way, angular: Vector3::zeros() };
-        foretold = foretold.flown(&all, h, S::from(memory.rule.weight));
+        foretold = foretold.flown(&all, S::from(duration), S::from(memory.rule.weight));
         ahead = duration;
     }
-    memory.planned = span;
-    memory.open(given, own, duration);
-    let nothing = Vector3::zeros();
-    let shadow = foretold
-        .shifted(&Twist { linear: reach, angular: nothing }, &Twist { linear: owed, angular: nothing });
-    Start { shadow, foretold, ahead, span, acts_after }
+    let owed = together.response(place, |other| vector(&state.operator.owed[other]));
+    let reach = together.response(place, |other| vector(&state.operator.reach[other]));
+    let linear = |linear| Twist { linear, angular: Vector3::zeros() };
+    Start { shadow: foretold.shifted(&linear(reach), &linear(owed)), foretold, ahead, span, acts_after }
+}
+
+/// Makes up for what the operator that an impact was found with was wrong by, now that the impact has corrected it: bodies
+/// go on as contact has them, along what it has pushed.
+pub fn make_up<S: Scalar>(system: &System, state: &mut State<S>, together: &InverseMass<S>) {
+    let members = &system.mechanism.as_ref().expect("bodies that are together").members;
+    let mut lacks = [[[0.0; 3]; 2]; Mechanism::MOST];
+    for (place, &index) in members.iter().enumerate() {
+        let memory = &state.couplings[index].memory;
+        let late = usize::from(memory.latency.windows);
+        for axis in 0..3 {
+            let lack = state.operator.correction(late, 3 * place + axis) * memory.length;
+            lacks[place][0][axis] = lack;
+            lacks[place][1][axis] = lack * memory.length * memory.rule.weight;
+        }
+    }
+    let block = |one: usize, other: usize| {
+        let block = together.block(one, other);
+        [0, 1, 2].map(|row| [0, 1, 2].map(|column| block[(row, column)].value()))
+    };
+    state.operator.make_up(block, &lacks[..members.len()]);
+}
+
+/// Notes what members are expected to do for the forces that were just made.
+pub fn expect<S: Scalar>(system: &System, state: &mut State<S>, together: &InverseMass<S>) {
+    let Some(mechanism) = system.mechanism.as_ref().filter(|_| !together.is_empty()) else { return };
+    let State { couplings, operator, .. } = state;
+    operator.expect(|body, axis| {
+        let sent = |other: usize| couplings[mechanism.members[other]].memory.sent[0].force;
+        together.response(body, sent)[axis].value()
+    });
+}
+
+/// Takes note of how contact has pushed a member in the window.
+pub fn note_push<S: Scalar>(
+    system: &System,
+    state: &mut State<S>,
+    place: usize,
+    node: usize,
+    impulse: &Vector3<S>,
+) {
+    let push = &mut state.operator.pushes_of_late[place];
+    push.age = push.age.saturating_add(1);
+    let own = system.contacts.iter().zip(&state.contacts).enumerate().filter(|(_, (contact, record))| {
+        contact.group().is_none() && contact.sides().node == node && record.normal_impulse.value() > 0.0
+    });
+    let mut count = 0;
+    for (index, (_, record)) in own {
+        count += 1;
+        let normal = (impulse - record.tangential_impulse) / record.normal_impulse;
+        let bound = state.parameters.mu[index].value() * record.normal_impulse.value();
+        let holds = length(&record.tangential_impulse).value() < bound * (1.0 - TOLERANCES.small);
+        let along = if holds { [0.0; 3] } else { values(&(impulse / record.normal_impulse)) };
+        *push = Push { normal: values(&normal), along, age: 0 };
+    }
+    if count > 1 {
+        push.along = [0.0; 3];
+    }
 }
 
 /// Moves what was planned for the end of the last window to the end of the one at hand, where lengths differ.
@@ -228,12 +382,18 @@ pub fn replan<S: Scalar>(state: &mut State<S>, members: &[usize], duration: f64)
     let State { couplings, operator, .. } = state;
     for (place, &member) in members.iter().enumerate() {
         let memory = &couplings[member].memory;
-        if memory.latency.windows == 0 || memory.resting {
+        if memory.latency.windows == 0 {
             continue;
         }
         let (planned, _) = plan(memory, duration);
         let more = duration - planned;
         if more == 0.0 {
+            continue;
+        }
+        let besides = memory.expect(0.5 * duration);
+        let memory = &mut couplings[member].memory;
+        memory.target = memory.target.flown(&besides, S::from(more), S::from(0.5));
+        if memory.resting {
             continue;
         }
         let weight = memory.rule.weight;

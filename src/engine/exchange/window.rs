@@ -107,11 +107,15 @@ pub fn begin<S: Scalar>(
     duration: f64,
 ) {
     mechanism::learn(system, state, together);
-    for &node in together.nodes() {
+    let mut is_struck = false;
+    for (place, &node) in together.nodes().iter().enumerate() {
         let index = system.nodes[node].coupling.expect("a body of the master");
-        mechanism::observe(system, state, together, index, together.place(node).expect("one of them"));
+        is_struck |= mechanism::observe(system, state, together, index, place);
     }
     if let Some(mechanism) = system.mechanism.as_ref().filter(|_| !together.is_empty()) {
+        if is_struck {
+            mechanism::make_up(system, state, together);
+        }
         mechanism::replan(state, &mechanism.members, duration);
     }
     for island in system.islands.iter().filter(|island| !island.couplings.is_empty()) {
@@ -194,8 +198,7 @@ fn begin_member<S: Scalar>(
 ) {
     let node = system.couplings[index].node;
     let place = together.place(node).expect("one of them");
-    let told_to =
-        |state: &State<S>, index: usize, after: f64| told(system, state, system.couplings[index].node, after);
+    let told_to = told_to(system);
     let start = mechanism::start(system, state, together, (index, place), told_to, duration, in_step);
     scratch[index] = Scratch { start, ..declared(system, state, index) };
     let members = &system.mechanism.as_ref().expect("one of them").members;
@@ -232,6 +235,11 @@ fn begin_kinetic<S: Scalar>(
         state.parameters.inertia[rotation] = inertia;
     }
     place(system, state, node, &start.shadow);
+}
+
+/// The same by coupling.
+fn told_to<S: Scalar>(system: &System) -> impl Fn(&State<S>, usize, f64) -> Wrench<S> + Copy + '_ {
+    move |state, index, after| told(system, state, system.couplings[index].node, after)
 }
 
 /// External force that the engine is told of, at a time after the present one.
@@ -320,6 +328,7 @@ pub fn end<S: Scalar>(
                             && record.mode != ContactMode::Open
                     });
                     let end = motion(system, state, node);
+                    mechanism::note_push(system, state, place, node, &impulse.force);
                     mechanism::finish(state, together, (index, place), start, end, impulse.force, resting);
                     state.parameters.mass[node] = *mass;
                 }
@@ -327,7 +336,11 @@ pub fn end<S: Scalar>(
                     let Scratch { start, mobility, mass, inertia, substeps, .. } = &scratch[index];
                     let contact =
                         (!impulse.is_zero()).then(|| effect(system, state, index, start, *substeps));
-                    let is_closed = |&contact: &usize| state.contacts[contact].mode != ContactMode::Open;
+                    let is_closed = |&contact: &usize| {
+                        let sides = system.contacts[contact].sides();
+                        let is_its = sides.node == node || system.surfaces[sides.surface].body == Some(node);
+                        is_its && state.contacts[contact].mode != ContactMode::Open
+                    };
                     let resting = island.contacts.iter().chain(&island.continuous).any(is_closed)
                         || (island.is_pile && touches_in_group(system, state, node));
                     let end = motion(system, state, node);
@@ -354,6 +367,7 @@ pub fn end<S: Scalar>(
         }
     }
     mechanism::probe(system, state, duration);
+    mechanism::expect(system, state, together);
 }
 
 /// Impulse of the contacts of a body over the window.

@@ -1,11 +1,16 @@
 //! Points of the master that are those of its mechanisms.
 
-use super::{Island, System};
+use super::{Contact, Island, Node, Pile, Response, System};
 use crate::engine::coupling::operator::MOST_ROWS;
+use crate::engine::coupling::{Coupling, CouplingMode};
+use crate::engine::math::union_find::UnionFind;
+use crate::engine::ties::Ties;
 
 /// Points of the master that may respond to forces on one another. They are in one island.
 #[derive(Clone, Debug)]
 pub struct Mechanism {
+    /// Whether the model says that they are points of mechanisms; otherwise it is found out.
+    pub is_said: bool,
     /// Their couplings.
     pub members: Vec<usize>,
     /// Their contacts.
@@ -17,9 +22,8 @@ impl Mechanism {
     pub const MOST: usize = MOST_ROWS / 3;
 
     /// None where the master has no such points.
-    pub(super) fn of(system: &System) -> Option<Mechanism> {
-        let is_member = |&index: &usize| system.couplings[index].mode.is_of_mechanism();
-        let members: Vec<usize> = (0..system.couplings.len()).filter(is_member).collect();
+    pub(super) fn of(system: &System, members: Vec<usize>) -> Option<Mechanism> {
+        let is_said = system.couplings[*members.first()?].mode.is_of_mechanism();
         let first = system.couplings[*members.first()?].node;
         let island = system.islands.iter().find(|island| island.nodes.contains(&first))?;
         let is_of_member = |&contact: &usize| {
@@ -27,7 +31,47 @@ impl Mechanism {
             members.iter().any(|&member| system.couplings[member].node == node)
         };
         let contacts = island.contacts.iter().copied().filter(is_of_member).collect();
-        Some(Mechanism { members, contacts })
+        Some(Mechanism { is_said, members, contacts })
+    }
+
+    /// The couplings of such points: those that the model names, or else all that may be some, where nothing but hard
+    /// contact is between what they touch. `together` is what is connected without regard to them.
+    pub(super) fn members(
+        nodes: &[Node],
+        contacts: &[Contact],
+        couplings: &[Coupling],
+        ties: &Ties,
+        pile: Option<&Pile>,
+        together: &mut UnionFind,
+    ) -> Vec<usize> {
+        let those = |is_one: fn(&CouplingMode) -> bool| {
+            (0..couplings.len()).filter(move |&index| is_one(&couplings[index].mode))
+        };
+        let said: Vec<usize> = those(CouplingMode::is_of_mechanism).collect();
+        if !said.is_empty() {
+            return said;
+        }
+        let pairs = || contacts.iter().filter(|contact| contact.group().is_none());
+        let coupled = couplings.iter().filter(|entry| !matches!(entry.mode, CouplingMode::Kinetic(_)));
+        let soft = pairs().filter(|contact| matches!(contact.response, Response::Continuous { .. }));
+        let obstacles = coupled
+            .map(|entry| entry.node)
+            .chain(soft.map(|contact| contact.sides().node))
+            .chain(ties.ends().flatten().flatten())
+            .chain(pile.map(Pile::first));
+        let mut blocked = vec![false; nodes.len()];
+        for node in obstacles {
+            blocked[together.leader(node)] = true;
+        }
+        let may_be: Vec<usize> = those(CouplingMode::may_be_of_mechanism)
+            .filter(|&index| {
+                let node = couplings[index].node;
+                nodes[node].rotation.is_none()
+                    && !blocked[together.leader(node)]
+                    && pairs().any(|contact| contact.sides().node == node)
+            })
+            .collect();
+        if may_be.len() <= Mechanism::MOST { may_be } else { Vec::new() }
     }
 }
 

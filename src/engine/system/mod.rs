@@ -372,7 +372,7 @@ impl System {
         ties: Ties,
     ) -> System {
         let pile = Pile::of(&nodes, &mut surfaces, &contacts, &ties);
-        let mut islands = islands(nodes.len(), &surfaces, &contacts, &couplings, &ties, pile.as_ref());
+        let (mut islands, members) = islands(&nodes, &surfaces, &contacts, &couplings, &ties, pile.as_ref());
         let linkages = Linkage::of_islands(&mut islands, &nodes, &surfaces, &contacts, &ties);
         let mut resting = 0..;
         for island in &mut islands {
@@ -408,7 +408,7 @@ impl System {
             pile,
             mechanism: None,
         };
-        system.mechanism = Mechanism::of(&system);
+        system.mechanism = Mechanism::of(&system, members);
         system
     }
 
@@ -533,27 +533,30 @@ impl System {
 }
 
 /// Nodes that touch surfaces of one body share an island with it, and so do nodes that are tied to one another; all
-/// others have one of their own. All that groups may touch is in one, which is split anew in every substep.
+/// others have one of their own. All that groups may touch is in one, which is split anew in every substep. So are points
+/// that may be those of a mechanism, whose couplings are returned too.
 fn islands(
-    nodes: usize,
+    nodes: &[Node],
     surfaces: &[Surface],
     contacts: &[Contact],
     couplings: &[Coupling],
     ties: &Ties,
     pile: Option<&Pile>,
-) -> Vec<Island> {
-    let mut together = UnionFind::new(nodes);
+) -> (Vec<Island>, Vec<usize>) {
+    let mut together = UnionFind::new(nodes.len());
     let pairs = || contacts.iter().filter(|contact| contact.group().is_none()).map(Contact::sides);
     let on_bodies = pairs().filter_map(|sides| surfaces[sides.surface].body.map(|body| (sides.node, body)));
     let piled = pile.into_iter().flat_map(|pile| pile.bodies(surfaces).map(|body| (pile.first(), body)));
-    let of_mechanism = || couplings.iter().filter(|coupling| coupling.mode.is_of_mechanism());
-    let joined = of_mechanism().zip(of_mechanism().skip(1)).map(|(one, next)| (one.node, next.node));
-    for (node, other) in on_bodies.chain(ties.pairs()).chain(piled).chain(joined) {
+    for (node, other) in on_bodies.chain(ties.pairs()).chain(piled) {
         together.join(node, other);
     }
+    let members = Mechanism::members(nodes, contacts, couplings, ties, pile, &mut together);
+    for pair in members.windows(2) {
+        together.join(couplings[pair[0]].node, couplings[pair[1]].node);
+    }
     let mut islands: Vec<Island> = Vec::new();
-    let mut places = vec![0; nodes];
-    for node in 0..nodes {
+    let mut places = vec![0; nodes.len()];
+    for node in 0..nodes.len() {
         let leader = together.leader(node);
         if leader == node {
             places[node] = islands.len();
@@ -575,5 +578,5 @@ fn islands(
             Response::Continuous { .. } => island.continuous.push(index),
         }
     }
-    islands
+    (islands, members)
 }

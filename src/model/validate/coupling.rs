@@ -88,9 +88,12 @@ impl Validator<'_> {
         coupling
     }
 
-    /// Whether a node is a point of a mechanism.
-    fn mechanism(&mut self, entry: &NodeEntry) -> bool {
-        let Some(written) = entry.mechanism.as_ref().filter(|given| *given.get_ref()) else { return false };
+    /// Whether a node is a point of a mechanism, as far as that is written.
+    fn mechanism(&mut self, entry: &NodeEntry) -> Option<bool> {
+        let written = entry.mechanism.as_ref()?;
+        if !*written.get_ref() {
+            return Some(false);
+        }
         if let Some(inertia) = &entry.inertia {
             self.problems.push(
                 Problem::at(inertia.span(), "a node with mechanism = true is a point")
@@ -104,7 +107,7 @@ impl Validator<'_> {
             }
         }
         self.mechanism_nodes.push((entry.name.get_ref().clone(), written.span()));
-        true
+        Some(true)
     }
 
     /// Nodes of mechanisms go with what else there is.
@@ -190,7 +193,7 @@ impl Validator<'_> {
                 shaping: given(&entry.shaping).unwrap_or(true),
                 adapt: given(&entry.adapt).unwrap_or(true),
                 guard: given(&entry.guard).unwrap_or(true),
-                mechanism: false,
+                mechanism: Some(false),
             },
         })
     }
