@@ -185,7 +185,7 @@ pub(super) struct ModelSection {
     /// String on one line, default empty: what the model shows.
     #[schemars(with = "Option<String>")]
     pub description: Option<Spanned<String>>,
-    /// Names, default all: variables that the FMU shows; "*" stands for any characters, as in "ball_1.*". What a master must set, [engine] and gravity are always shown.
+    /// Names, default all: variables that the FMU has; "*" stands for any characters, as in "ball_1.*". Inputs that a master must set, [engine] and gravity are always included.
     #[schemars(with = "Option<Vec<String>>")]
     pub outputs: Option<Spanned<Vec<Spanned<String>>>>,
 }
@@ -232,14 +232,14 @@ pub(super) struct EngineSection {
     /// Number from 0 to 1, default 0.5: a contact counts as closed when it would close within this part of the step.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub gamma: f64,
-    /// Boolean, default true with scheme "moreau-jean" and false with the others, which only know false: split steps at impacts.
+    /// Boolean, default true with scheme "moreau-jean" and false with the others, which do not support it: split steps at impacts.
     #[schemars(with = "Option<bool>")]
     pub time_of_impact: Option<Spanned<bool>>,
     /// String, default "consistent": how contacts with restitution rebound.
     pub impact: Impact,
     /// Boolean, default true with time_of_impact and with scheme "midpoint", else false: remove penetration at position level, without adding energy.
     pub correction: Option<bool>,
-    /// Boolean, default false, with scheme "moreau-jean" and theta = 0.5, and with scheme "midpoint": bodies that turn or are in joints lose the energy that impacts, friction and damping take, and no more and no less.
+    /// Boolean, default false, with scheme "moreau-jean" and theta = 0.5, and with scheme "midpoint": the energy of bodies that rotate or are in joints decreases by what impacts, friction and damping dissipate, to round-off.
     #[schemars(with = "Option<bool>")]
     pub energy_balance: Option<Spanned<bool>>,
     /// Boolean, default false: a simulation may start with nodes inside surfaces.
@@ -311,16 +311,16 @@ pub(super) struct NodeEntry {
     /// "auto", 0 or 1, default "auto", for coupling "kinetic" and "compliant" only: communication steps after which the master applies a force.
     #[schemars(with = "Option<LatencyEntry>")]
     pub latency: Option<Spanned<LatencyEntry>>,
-    /// Boolean, default true, for coupling "kinetic" only: spread impulses over two steps, so that position and velocity are right after them.
+    /// Boolean, default true, for coupling "kinetic" only: distribute each impulse over two steps, so that both position and velocity are correct afterwards.
     #[schemars(with = "Option<bool>")]
     pub shaping: Option<Spanned<bool>>,
-    /// Boolean, default true, for coupling "kinetic" only: learn the mass from how the node responds.
+    /// Boolean, default true, for coupling "kinetic" only: estimate the mass from the response of the node.
     #[schemars(with = "Option<bool>")]
     pub adapt: Option<Spanned<bool>>,
-    /// Boolean, default true, for coupling "kinetic" only: take back energy that the coupling has added.
+    /// Boolean, default true, for coupling "kinetic" only: remove energy that the coupling has added.
     #[schemars(with = "Option<bool>")]
     pub guard: Option<Spanned<bool>>,
-    /// Boolean, for coupling "kinetic" only: whether the node is a point of a mechanism of the master, such as the tip of an arm, so that it is learnt how all such nodes respond to forces on one another; where it is left out, that is found out.
+    /// Boolean, for coupling "kinetic" only: whether the node is a point of a mechanism of the master, such as the tip of an arm; the response of all such nodes to forces on one another is then estimated. If left out, the FMU finds out by small test forces.
     #[schemars(with = "Option<bool>")]
     pub mechanism: Option<Spanned<bool>>,
     /// Boolean, default false, for coupling "kinetic" only: the master repeats steps until state and force agree.
@@ -329,7 +329,7 @@ pub(super) struct NodeEntry {
     /// Table with stiffness, damping and master_mass, required for coupling "compliant" and for it only: spring and damper between the mass that touches and the master's.
     #[schemars(with = "Option<ComplianceEntry>")]
     pub compliance: Option<Spanned<ComplianceEntry>>,
-    /// Table with count, spacing and scatter, default one node: copies on a grid, called name_1, name_2 and so on.
+    /// Table with count, spacing and scatter, default one node: copies on a grid, with the names name_1, name_2 and so on.
     #[schemars(with = "Option<CopiesEntry>")]
     pub copies: Option<Spanned<CopiesEntry>>,
 }
@@ -342,7 +342,7 @@ pub(super) struct CopiesEntry {
     pub count: [u32; 3],
     /// Three numbers in m, required: distance of neighbours along x, y and z.
     pub spacing: [f64; 3],
-    /// Number from 0 up in m, default 0.0: places are off the grid by up to this along each axis, always the same.
+    /// Number from 0 up in m, default 0.0: largest deviation of positions from the grid along each axis; the same in every build.
     #[serde(default)]
     #[schemars(range(min = 0.0))]
     pub scatter: f64,
@@ -457,7 +457,7 @@ pub(super) enum NodeShapeEntry {
         /// String, required: STL or OBJ file, beside the model file; a closed mesh, or points alone. Its origin is the position.
         #[schemars(with = "String")]
         file: Spanned<String>,
-        /// Number above 0, default 1.0: factor that makes m of the lengths in the file.
+        /// Number above 0, default 1.0: factor that converts lengths in the file to m.
         #[serde(default = "one")]
         #[schemars(extend("exclusiveMinimum" = 0.0))]
         scale: f64,
@@ -482,10 +482,10 @@ pub(super) struct SurfaceEntry {
     /// String, default "fixed": how the surface moves.
     #[schemars(with = "Option<MotionName>")]
     pub motion: Option<Spanned<MotionName>>,
-    /// Number above 0 in kg, default infinite, for motion "input" only: mass by which the surface responds; left out, contact does not change its motion.
+    /// Number above 0 in kg, default infinite, for motion "input" only: mass of the surface; without it, contact does not change its motion.
     #[schemars(with = "Option<f64>", extend("exclusiveMinimum" = 0.0))]
     pub mass: Option<Spanned<f64>>,
-    /// Three numbers above 0 in kg.m2, default infinite, for motion "input" only: principal moments of inertia in the surface's frame; left out, contact does not change its rotation.
+    /// Three numbers above 0 in kg.m2, default infinite, for motion "input" only: principal moments of inertia in the surface's frame; without them, contact does not change its rotation.
     #[schemars(with = "Option<[f64; 3]>", transform = items_above_zero)]
     pub inertia: Option<Spanned<[f64; 3]>>,
     /// Four numbers w x y z, default [1.0, 0.0, 0.0, 0.0], not for a plane that stands still: orientation, a unit quaternion from the surface's frame to the world; with motion "input" the initial one.
@@ -500,13 +500,13 @@ pub(super) struct SurfaceEntry {
     /// "auto", 0 or 1, default "auto", for motion "input" only: communication steps after which the master applies a force.
     #[schemars(with = "Option<LatencyEntry>")]
     pub latency: Option<Spanned<LatencyEntry>>,
-    /// Boolean, default true, for motion "input" only: spread impulses over two steps, so that position and velocity are right after them.
+    /// Boolean, default true, for motion "input" only: distribute each impulse over two steps, so that both position and velocity are correct afterwards.
     #[schemars(with = "Option<bool>")]
     pub shaping: Option<Spanned<bool>>,
-    /// Boolean, default true, for motion "input" only: learn the mass from how the surface responds.
+    /// Boolean, default true, for motion "input" only: estimate the mass from the response of the surface.
     #[schemars(with = "Option<bool>")]
     pub adapt: Option<Spanned<bool>>,
-    /// Boolean, default true, for motion "input" only: take back energy that the coupling has added.
+    /// Boolean, default true, for motion "input" only: remove energy that the coupling has added.
     #[schemars(with = "Option<bool>")]
     pub guard: Option<Spanned<bool>>,
 }
@@ -561,11 +561,11 @@ pub(super) enum SurfaceShapeEntry {
         /// String, required: STL or OBJ file, beside the model file. Its origin is the position.
         #[schemars(with = "String")]
         file: Spanned<String>,
-        /// Number above 0, default 1.0: factor that makes m of the lengths in the file.
+        /// Number above 0, default 1.0: factor that converts lengths in the file to m.
         #[serde(default = "one")]
         #[schemars(extend("exclusiveMinimum" = 0.0))]
         scale: f64,
-        /// Boolean, default false: the mesh may have ends; what is behind it is solid.
+        /// Boolean, default false: the mesh may have a boundary; the side behind it is solid.
         #[serde(default)]
         open: bool,
     },
@@ -600,7 +600,7 @@ pub(super) struct ContactEntry {
     /// String, default the two names joined by _: letters, digits and _, unique among nodes, surfaces, contacts, springs and joints. With "*" in `between` it makes the contacts one group with one set of variables. So does leaving it out where "*" stands for more than 10000 pairs: such a group is called all, all_floor and so on, and shows totals; entries that name fewer pairs show each.
     #[schemars(with = "Option<String>")]
     pub name: Option<Spanned<String>>,
-    /// Two names, required: a node and a surface, or two nodes; "*" stands for every node and every surface that the other side can touch, "ball_*" for those whose names begin so. The entry with more exact names decides.
+    /// Two names, required: a node and a surface, or two nodes; "*" stands for every node and every surface that the other side can touch, "ball_*" for those whose names begin with "ball_". The entry with more exact names decides.
     #[schemars(with = "[String; 2]")]
     pub between: Spanned<[Spanned<String>; 2]>,
     /// Number from 0 to 1, default 0.0: Newton coefficient of restitution.
@@ -612,7 +612,7 @@ pub(super) struct ContactEntry {
     /// Number above 0 in N/m, default none: normal compliance by which hyperstatic contacts share their load.
     #[schemars(with = "Option<f64>", extend("exclusiveMinimum" = 0.0))]
     pub normal_stiffness: Option<Spanned<f64>>,
-    /// Table, default hard contact: law of a continuous contact, in which shapes overlap and a force drives them apart.
+    /// Table, default hard contact: law of a continuous contact, in which shapes overlap and a force pushes them apart.
     #[schemars(with = "Option<ContactComplianceEntry>")]
     pub compliance: Option<Spanned<ContactComplianceEntry>>,
 }
@@ -768,7 +768,7 @@ pub(super) struct JointEntry {
     /// Table, default none, for revolute, cylindrical and prismatic only: friction in the joint.
     #[schemars(with = "Option<JointFrictionEntry>")]
     pub friction: Option<Spanned<JointFrictionEntry>>,
-    /// Table with rate or position, default none, for revolute and prismatic only: what a motor makes of the angle or distance, which starts at 0.
+    /// Table with rate or position, default none, for revolute and prismatic only: rate or position that a motor imposes on the angle or distance of the joint, which starts at 0.
     #[schemars(with = "Option<DriveEntry>")]
     pub drive: Option<Spanned<DriveEntry>>,
     /// Table with lower, upper or both, default none, for revolute, prismatic and cylindrical only: hard stops of the angle in rad of a revolute joint, of the distance in m of the others; both start at 0.
@@ -793,7 +793,7 @@ pub(super) struct AxisEntry {
     /// Three numbers, required: direction of the axis at the start, in world components; it is scaled to length 1.
     #[schemars(with = "[f64; 3]")]
     pub axis: Spanned<[f64; 3]>,
-    /// Three numbers in m, required: place of the joint at the start, in world components.
+    /// Three numbers in m, required: position of the joint at the start, in world components.
     #[schemars(with = "[f64; 3]")]
     pub position: Spanned<[f64; 3]>,
 }
@@ -801,7 +801,7 @@ pub(super) struct AxisEntry {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PlaceEntry {
-    /// Three numbers in m, required: place of the joint at the start, in world components.
+    /// Three numbers in m, required: position of the joint at the start, in world components.
     #[schemars(with = "[f64; 3]")]
     pub position: Spanned<[f64; 3]>,
 }
@@ -809,7 +809,7 @@ pub(super) struct PlaceEntry {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FixedEntry {
-    /// Three numbers in m, default the centre of the second node, or of the first if the second is the ground: place of the joint at the start, in world components.
+    /// Three numbers in m, default the centre of the second node, or of the first if the second is the ground: position of the joint at the start, in world components.
     pub position: Option<[f64; 3]>,
 }
 
@@ -836,7 +836,7 @@ pub(super) struct JointFrictionEntry {
     /// Number above 0 in m, required for revolute and cylindrical, without meaning for prismatic: radius of the pin.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub radius: Option<f64>,
-    /// Number above 0 in m, required: from the place of the joint to either end of its bearing, along the axis.
+    /// Number above 0 in m, required: distance from the position of the joint to either end of its bearing, along the axis.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub half_length: f64,
     /// Number above 0 in m/s, default 1e-3: sliding speed up to which mu_static counts.

@@ -55,14 +55,14 @@ pub(super) enum FrictionEntry {
         #[serde(default = "default_facets")]
         #[schemars(range(min = 4, max = 1000))]
         facets: u32,
-        /// Boolean, default true: turned so that one direction meets the predicted slip; otherwise fixed.
+        /// Boolean, default true: turned so that one direction is that of the predicted slip; otherwise fixed.
         #[serde(default = "default_aligned")]
         aligned: bool,
         /// Boolean, default false: a polygon around the circle instead of inside it.
         #[serde(default)]
         outer: bool,
     },
-    /// Each tangential component on its own between bounds, in a fixed basis.
+    /// Each of the two tangential components has its own bounds, in a fixed basis.
     Box {
         /// Number from 0 up, required: friction coefficient.
         #[schemars(range(min = 0.0))]

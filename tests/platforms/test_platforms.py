@@ -126,13 +126,14 @@ def test_macos_library_is_universal_and_runs_on_old_systems(platform, version):
         assert len(names - fmi_functions(version)) < 10, names - fmi_functions(version)
 
 
+@both_versions
 @of_platform("darwin64")
-def test_macos_code_signature_holds_the_hashes_of_the_code(platform):
+def test_macos_code_signature_holds_the_hashes_of_the_code(platform, version):
     """An ad-hoc signature: the arm64 system loads nothing unsigned. Format as in Apple's cs_blobs.h."""
     checked = []
-    for binary in parsed(platform):
+    for binary in parsed(platform, version):
         name = binary.header.cpu_type.name
-        content = library(platform).read_bytes()[binary.fat_offset :][: binary.original_size]
+        content = library(platform, version).read_bytes()[binary.fat_offset :][: binary.original_size]
         if not binary.has_code_signature:
             assert name == "X86_64"
             continue
@@ -155,25 +156,27 @@ def test_macos_code_signature_holds_the_hashes_of_the_code(platform):
     assert "ARM64" in checked
 
 
-def test_no_library_holds_a_path_of_the_build_machine():
+@both_versions
+def test_no_library_holds_a_path_of_the_build_machine(version):
     paths = [path.encode() for path in os.environ["MACHINE_PATHS"].splitlines()]
     assert str(ROOT).encode() in paths
     for platform in BUILT:
-        content = library(platform).read_bytes()
+        content = library(platform, version).read_bytes()
         for path in [*paths, b"/.cargo/", b"/usr/src/", b"/home/", b"\\Users\\"]:
             at = content.find(path)
             assert at < 0, f"{platform}: {content[at - 40 : at + 80]}"
 
 
+@both_versions
 @pytest.mark.parametrize("processor", ["x86-64", "aarch64"])
-def test_no_code_fuses_multiplication_and_addition(processor):
+def test_no_code_fuses_multiplication_and_addition(processor, version):
     """Where a processor fuses them, another rounds twice."""
     fused = {"x86-64": {"vfmadd", "vfmsub", "vfnmadd", "vfnmsub"}, "aarch64": {"fmadd", "fmsub", "fmla", "fmls"}}
     platforms = {"x86-64": ["linux64", "win64"], "aarch64": ["aarch64-linux"]}[processor]
     disassembler = {"x86-64": "objdump", "aarch64": "aarch64-linux-gnu-objdump"}[processor]
     for platform in filter(BUILT.__contains__, platforms):
         listing = subprocess.run(
-            [disassembler, "--disassemble", "--no-show-raw-insn", library(platform)],
+            [disassembler, "--disassemble", "--no-show-raw-insn", library(platform, version)],
             check=True, capture_output=True, text=True,
         ).stdout  # fmt: skip
         assert listing.count("\n") > 10_000
@@ -282,6 +285,19 @@ def test_an_fmu_with_all_platforms_is_valid(fmus):
     text = subprocess.run([BUILDER, "inspect", path], check=True, capture_output=True, text=True).stdout
     assert f"platforms     {', '.join(sorted(BUILT))}\n" in text
     print(f"{path.stat().st_size} bytes with {', '.join(BUILT)}")
+
+
+def test_fmus_of_fmi3_are_less_than_a_third_larger(fmus, folder):
+    second, _ = fmus("bouncing_ball")
+    third = folder / "bouncing_ball3.fmu"
+    model = ROOT / "models" / "bouncing_ball" / "model.toml"
+    subprocess.run([BUILDER, "build", model, "--fmi", "3", "-o", third], check=True)
+    assert validate_fmu(str(third)) == []
+    sizes = [path.stat().st_size for path in (second, third)]
+    assert sizes[1] < 4 / 3 * sizes[0], sizes
+    print(f"FMI 2.0: {sizes[0]} bytes, FMI 3.0: {sizes[1]} bytes with {', '.join(BUILT)}")
+    for platform in BUILT:
+        print(platform, *(library(platform, version).stat().st_size for version in ("fmi2", "fmi3")))
 
 
 def test_chosen_platforms_are_packed(folder):

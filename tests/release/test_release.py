@@ -17,6 +17,7 @@ import lief
 import pytest
 from fmpy import read_model_description, simulate_fmu
 
+ROOT = Path(__file__).resolve().parents[2]
 DIST = Path(os.environ["DIST"])
 TOOLS = Path(sys.executable).parent
 WHEELS = sorted(DIST.glob("*.whl"))
@@ -81,9 +82,9 @@ def native_modules():
                 yield wheel.name, archive.read(name)
 
 
-def samples(folder):
+def samples(folder, table="drop.csv"):
     """Heights that the executable wrote, in hexadecimal."""
-    header, *rows = (line.split(",") for line in (folder / "drop.csv").read_text().splitlines())
+    header, *rows = (line.split(",") for line in (folder / table).read_text().splitlines())
     return [float(row[header.index("ball.r[3]")]).hex() for row in rows]
 
 
@@ -113,10 +114,12 @@ def check_executable(command, folder, environment=None):
         ["build", "drop.toml"],
         ["build", "drop.toml", "--fmi", "3", "-o", "drop3.fmu"],
         ["simulate", "drop.fmu", "--stop", "1", "--step", "0.01", "-o", "drop.csv", "--report", "drop.html"],
+        ["simulate", "drop3.fmu", "--stop", "1", "--step", "0.01", "-o", "drop3.csv"],
     ):
         done = subprocess.run([*command, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stderr
     assert (folder / "drop.html").stat().st_size > 5e5 and (folder / "starter.toml").exists()
+    assert samples(folder) == samples(folder, "drop3.csv")
     check_same(samples(folder), check_fmus(folder / "drop.fmu", folder / "drop3.fmu"))
 
 
@@ -221,6 +224,15 @@ def test_wheel_runs_here(tmp_path, expected):
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[1].split() == expected
     check_same(expected, check_fmus(tmp_path / "python.fmu", tmp_path / "python3.fmu"))
+    # README's third way in: a starter file and a few lines of Python.
+    (tmp_path / "start").mkdir()
+    readme = (ROOT / "README.md").read_text()
+    program = readme.split("```python\n")[1].split("```")[0]
+    for command in (["contact-fmu", "new", "drop"], ["python", "-c", program]):
+        command[0] = environment / "bin" / command[0]
+        done = subprocess.run(command, cwd=tmp_path / "start", env=bare, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    assert 0.1 <= float(done.stdout) < 0.1001
 
 
 def test_executable_runs_on_arm(tmp_path, expected):

@@ -20,7 +20,7 @@ CLAIMS = [
     ("domino_row", "hits within 6e-4 s", "tests/dominoes.rs", "(-1e-4..STEP + 1e-4).contains(&late)"),
     ("ball_pit", "the weight within 0.1 %", "tests/ball_pit.rs", "(carried / weight - 1.0).abs() < 1e-3"),
     ("ball_pit", "penetration below 1e-5 m", "tests/ball_pit.rs", "state.step.penetration < 1e-5"),
-    ("resting_block", "no drift at all", "tests/physics.rs", "assert_eq!(last.nodes[block].position, run.states[0].nodes[block].position"),
+    ("resting_block", "zero drift", "tests/physics.rs", "assert_eq!(last.nodes[block].position, run.states[0].nodes[block].position"),
     ("resting_block", "below 1e-10 m", "tests/physics.rs", 'assert!(error < 1e-10, "block {block}'),
     # The table of the model's page is compared with that of the run by tests/wheel_paper.rs.
     ("wheel", "friction within 0.0028 % (RMS)", "models/wheel/README.md", "mean over each step, RMS | 0.0028 % |"),
