@@ -32,6 +32,8 @@ pub struct Frame {
     pub contacts: Vec<Touch>,
     /// Forces of joints on their second ends.
     pub joints: Vec<Vector>,
+    /// Angles of joints about their axes, with whole turns.
+    pub angles: Vec<f64>,
     /// Solver iterations, internal steps.
     pub counts: [i32; 2],
     /// Books of the engine.
@@ -184,6 +186,7 @@ enum Place {
     Slip(usize),
     State(usize),
     Joint(usize, usize),
+    Angle(usize),
     Book(fn(&mut Books) -> &mut f64),
     Iterations,
     Substeps,
@@ -215,6 +218,7 @@ impl References {
                 S::ContactSlip { contact } => Place::Slip(contact),
                 S::ContactState { contact } => Place::State(contact),
                 S::JointForce { joint, axis } => Place::Joint(joint, axis),
+                S::JointAngle { joint } => Place::Angle(joint),
                 S::Iterations => Place::Iterations,
                 S::Substeps => Place::Substeps,
                 S::Residual => Place::Book(|books| &mut books.residual),
@@ -512,6 +516,7 @@ impl<'a> Run<'a> {
             surfaces: self.scene.surfaces.iter().map(|surface| surface.state).collect(),
             contacts: vec![Touch::default(); self.contacts],
             joints: vec![Vector::zeros(); self.joints],
+            angles: vec![0.0; self.joints],
             counts: [0; 2],
             books: Books::default(),
         };
@@ -544,6 +549,7 @@ impl<'a> Run<'a> {
                 Place::Impulse(contact) => frame.contacts[contact].impulse = value,
                 Place::Slip(contact) => frame.contacts[contact].slip = value,
                 Place::Joint(joint, axis) => frame.joints[joint][axis] = value,
+                Place::Angle(joint) => frame.angles[joint] = value,
                 Place::Book(book) => *book(&mut frame.books) = value,
                 _ => {}
             }
