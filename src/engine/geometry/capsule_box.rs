@@ -7,6 +7,8 @@
 //! Features: an end against the box, as a ball (see [`ball_box`](super::ball_box)); the segment against an edge,
 //! `n . (r1 - c) - R` with `n = d x e / |d x e|`; the segment against a corner; an end against the plane of a face, where
 //! the segment is inside. A capsule that lies on a face touches with the ends over the face, and where it crosses edges.
+//!
+//! [`convex`](super::convex) takes 6 times the time for features, and 11 times for the distance.
 
 use super::ball_box::distance;
 use super::box_parts::{CORNERS, EDGES, FACES, corner, corner_outward, edge, edge_at, face, face_at};

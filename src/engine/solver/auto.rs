@@ -4,7 +4,8 @@
 //! 3. more Gauss-Seidel sweeps, then proximal Newton, shifts shrinking slowly;
 //! 4. Newton and proximal Newton from other starting points: zero, then points spread over the cones.
 //!
-//! Each may use a part of the iteration limit, so that the next ones have their turn.
+//! Each may use a part of the iteration limit, so that the next ones have their turn. Without the last two, 90 steps of
+//! models/heightfield_rover stay above the tolerance.
 //! A contact that nothing couples to others is solved in closed form before this. Large parts, of which the linear
 //! systems of Newton's iterations cost much more than a sweep, are left to [`patches`] first and to [`conjugate`] last.
 //! Huge ones are left to [`patches`] and the path of vanishing smoothing ([`smoothing`]), which takes few such systems.

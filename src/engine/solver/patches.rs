@@ -146,7 +146,7 @@ impl PatchScratch {
         most
     }
 
-    /// Lists the contacts that are marked and together with `seed`.
+    /// Lists the contacts that are marked and connected to `seed`.
     fn gather(&mut self, part: &Component, seed: usize, patch: u32) {
         let PatchScratch { patches, members, positions, .. } = self;
         members.clear();
