@@ -50,7 +50,7 @@ enum Outside<S> {
 }
 
 /// Whether all that changes the energy of an island is known to be its own, and the scheme does not dissipate on purpose.
-/// Springs keep what they keep; piles are left alone.
+/// Springs keep what they keep.
 // Not inlined: steps of point masses stay short.
 #[inline(never)]
 pub fn is_due<S: Solvable>(step: &IslandStep<'_, S>) -> bool {
@@ -81,7 +81,6 @@ pub fn is_due<S: Solvable>(step: &IslandStep<'_, S>) -> bool {
     };
     let turns = || island.nodes.iter().any(|&node| system.nodes[node].rotation.is_some());
     is_conserving
-        && !island.is_crowd()
         && island.couplings.is_empty()
         && island.continuous.is_empty()
         && (step.is_jointed() || turns())

@@ -164,6 +164,9 @@ impl<S: Solvable> IslandStep<'_, S> {
                 self.workspace.impulses[index].vector(&self.workspace.touches[place].acting_normal());
             self.push(place, &impulse);
         }
+        if has_moved {
+            turning::close(self, dt);
+        }
         solved
     }
 

@@ -84,6 +84,19 @@ fn turns<S: Solvable>(step: &IslandStep<'_, S>, dt: f64) -> bool {
     })
 }
 
+/// Takes the gyration in the proposal over `dt` from the impulses that act in it, which may be others than those of the
+/// pass before: angular momentum is exact, and what is left is an error of the contact law.
+#[inline]
+pub fn close<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
+    let gyrates = |&node: &usize| {
+        let rotation = step.system.nodes[node].rotation;
+        rotation.is_some_and(|rotation| step.workspace.turns[rotation].gyration != Vector3::zeros())
+    };
+    if step.island.nodes.iter().any(gyrates) {
+        turn_on(step, dt);
+    }
+}
+
 #[inline(never)]
 fn move_ends<S: Solvable>(step: &mut IslandStep<'_, S>, pass: u32, dt: S) -> bool {
     if pass == 0 {

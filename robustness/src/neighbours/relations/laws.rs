@@ -29,16 +29,18 @@ fn law<'a>(scene: &'a Scene, names: &Option<[String; 2]>) -> Option<&'a Law> {
 }
 
 /// Angle by which what sticks turns in an internal step. A body turns about the point that touches, a surface with what
-/// lies on it, and what goes along another body or a joint turns with the line between them: the velocity that was stopped
-/// is not quite that at the end of the step.
+/// lies on it, and what goes along another body or a joint turns with the line between them, also where it would go without
+/// contact: the velocity that was stopped is not quite that at the end of the step.
 fn turned(scene: &Scene, frame: &Frame) -> f64 {
     let poses = || frame.nodes.iter().chain(&frame.surfaces);
     let spin = poses().map(|pose| pose.w.norm()).fold(0.0, f64::max);
     let speed = poses().map(|pose| pose.v.norm()).fold(0.0, f64::max);
     let is_flat = |surface: &Surface| matches!(surface.shape, Shape::Plane { .. });
     let is_straight = scene.nodes.len() == 1 && scene.joints.is_empty() && scene.surfaces.iter().all(is_flat);
-    let bend = if is_straight { 0.0 } else { speed / scene.units.length };
-    (spin + bend) * scene.internal_step()
+    let h = scene.internal_step();
+    let fall = scene.gravity.norm() * h;
+    let bend = if is_straight { 0.0 } else { (speed + fall) / scene.units.length };
+    (spin + bend) * h
 }
 
 /// Contacts push; friction stays in its cone; what sticks does not slip; an impulse is a force over the step.
