@@ -49,7 +49,7 @@ const SIGMAS: f64 = 3.0;
 const TRIAL: u32 = 4;
 /// Probes of bodies that may be free masses, over those that tell an operator to a thousandth, and how much more of those
 /// that stand out of noise.
-const TRIAL_PROBE: (f64, f64) = (0.05, 2.0);
+const TRIAL_PROBE: (f64, f64) = (0.1, 1.0);
 /// Windows within which what a push has done is seen, whatever the latency.
 const RECENT: u8 = 3;
 
