@@ -537,7 +537,7 @@ class Car:
         moving = (self.CHASSIS + 4 * self.WHEEL) * y[6] ** 2 + self.CHASSIS * y[7] ** 2 + self.WHEEL * y[8:12] @ y[8:12]
         return 0.5 * moving + springs.sum() + G * (self.CHASSIS * y[1] + self.WHEEL * y[2:6].sum())
 
-    def heights(self, times, parts=200):
+    def heights(self, times, parts):
         """Heights of the chassis at times, by short steps with wheels that stay down while they are pressed."""
         y, found = self.y.copy(), [self.y[1]]
         for h in np.diff(times):
@@ -547,3 +547,67 @@ class Car:
                 y[2:6][down] = y[8:12][down] = 0.0
             found.append(y[1])
         return np.array(found)
+
+
+class Gripper:
+    """Two pads of 0.5 kg that a carriage guides: they slide along x against one another, and rise with it. They close after 0.2 s
+    and lift a box of 0.2 kg, which is the FMU's own, from 0.5 s on."""
+
+    PAD, GRIP, DAMPING, CLOSE, LIFT, RISE = 0.5, 5.0, 5.0, 0.2, 0.5, 0.1
+
+    def __init__(self):
+        self.y, self.time = np.array([-0.08, 0.08, 0.0, 0.0]), 0.0
+
+    def height(self, time):
+        """Of the carriage, and its velocity: from rest to rest within 0.4 s."""
+        part = min(max((time - self.LIFT) / 0.4, 0.0), 1.0)
+        return 0.05 + self.RISE * part**3 * (10 - 15 * part + 6 * part**2), self.RISE / 0.4 * 30 * (part * (1 - part)) ** 2
+
+    def points(self):
+        height, rising = self.height(self.time)
+        return [(x, 0.0, height) for x in self.y[:2]], [(v, 0.0, rising) for v in self.y[2:]]
+
+    def step(self, h, force):
+        grip = self.GRIP * np.array([1.0, -1.0]) * (self.time >= self.CLOSE - 1e-9)
+        rate = lambda y: np.concatenate([y[2:], (grip - self.DAMPING * y[2:] + force[:, 0]) / self.PAD])
+        self.y = runge_kutta(rate, self.y, h)
+        self.time += h
+
+    def model(self, step):
+        pads = "".join(
+            f"""
+[[node]]
+name = "n{k}"
+mass = 1.0
+mechanism = true
+shape.sphere.radius = 0.01
+position = [{x}, 0.0, 0.05]
+[[contact]]
+between = ["n{k}", "box"]
+friction.cone.mu = 0.6
+"""
+            for k, x in enumerate(self.y[:2])
+        )
+        return f"""
+[model]
+name = "gripper"
+[experiment]
+step = {step}
+[engine]
+gravity = [0.0, 0.0, -{G}]
+step = {step}
+[[surface]]
+name = "floor"
+shape.plane.normal = [0.0, 0.0, 1.0]
+[[node]]
+name = "box"
+coupling = "owned"
+mass = 0.2
+inertia = [3.3e-4, 3.3e-4, 3.3e-4]
+shape.box.size = [0.1, 0.1, 0.1]
+position = [0.0, 0.0, 0.05]
+[[contact]]
+between = ["box", "floor"]
+friction.cone.mu = 0.4
+{pads}
+"""

@@ -47,8 +47,9 @@ pub const KNOWN: f64 = 0.05;
 const SIGMAS: f64 = 3.0;
 /// Times that an operator takes to become known after which a trial ends.
 const TRIAL: u32 = 4;
-/// Probes of bodies that may be free masses, over those that tell an operator to a thousandth.
-const TRIAL_PROBE: f64 = 0.1;
+/// Probes of bodies that may be free masses, over those that tell an operator to a thousandth, and how much more of those
+/// that stand out of noise.
+const TRIAL_PROBE: (f64, f64) = (0.1, 1.0);
 /// Windows within which what a push has done is seen, whatever the latency.
 const RECENT: u8 = 3;
 
@@ -90,8 +91,9 @@ pub struct Operator {
     pub pushes_of_late: Vec<Push>,
     /// What bodies were expected to do for the forces of the last two windows, newest first.
     answers: Vec<f64>,
-    /// Whether bodies are free masses, where that is to be found out.
+    /// Whether bodies are free masses, where that is to be found out, and whether something has touched them before.
     pub trial: Trial,
+    touched: bool,
 }
 
 /// A trial of whether bodies are free masses.
@@ -158,6 +160,7 @@ impl Operator {
             pushes_of_late: vec![Push::NONE; bodies],
             answers: vec![0.0; 2 * rows],
             trial: Trial::NEW,
+            touched: false,
         }
     }
 
@@ -182,7 +185,7 @@ impl Operator {
         (self.rows, self.noise, self.misfit) = (source.rows, source.noise, source.misfit);
         (self.times, self.count, self.windows) = (source.times, source.count, source.windows);
         (self.declared, self.joined, self.learnt) = (source.declared, source.joined, source.learnt);
-        self.trial = source.trial;
+        (self.trial, self.touched) = (source.trial, source.touched);
     }
 
     /// Whether it has the size of another one, and all its lists have theirs.
@@ -207,9 +210,17 @@ impl Operator {
         self.probes.fill(0.0);
     }
 
+    /// Ends a trial, because something touches bodies that may be free masses: what contact does to them tells more than
+    /// probes.
+    pub fn end_trial(&mut self) {
+        self.touched = true;
+        self.trial = Trial::Over { near: true };
+        self.wait();
+    }
+
     /// Takes what the model says of inverse masses, by body.
     fn guess(&mut self, mobility: impl Fn(usize) -> f64) {
-        self.misfit = UNSURE * UNSURE;
+        (self.misfit, self.noise) = (UNSURE * UNSURE, 0.0);
         self.w.fill(0.0);
         self.rate.fill(0.0);
         self.covariance.fill(0.0);
@@ -384,7 +395,7 @@ impl Operator {
         let own =
             |push: &[f64; 3]| (0..3).map(|axis| push[axis] * answer(3 * body + axis, push)).sum::<f64>();
         let along = own(&normal);
-        if self.misfit >= KNOWN * KNOWN / (SIGMAS * SIGMAS) || along <= KNOWN * self.scale() {
+        if self.misfit >= 0.25 * KNOWN * KNOWN || along <= KNOWN * self.scale() {
             return None;
         }
         let differs = |push: &[f64; 3]| {
@@ -394,9 +405,9 @@ impl Operator {
             };
             (0..rows).map(|row| off(row) * off(row)).sum::<f64>() > KNOWN * KNOWN * along * along
         };
+        let least = SIGMAS * self.misfit.sqrt() * along;
         let across = tangents(&normal);
-        let is_refuted =
-            differs(&normal) || across.iter().any(|push| own(push) > KNOWN * along && differs(push));
+        let is_refuted = differs(&normal) || across.iter().any(|push| own(push) > least && differs(push));
         Some(!is_refuted)
     }
 
@@ -508,7 +519,8 @@ impl Operator {
         let size = if !due {
             0.0
         } else if tries {
-            TRIAL_PROBE * least.max(clear)
+            // Larger ones would be seen in the motion of what rests or bounces.
+            TRIAL_PROBE.0 * if self.touched { least } else { least.max(TRIAL_PROBE.1 * clear) }
         } else {
             least.max(clear)
         };

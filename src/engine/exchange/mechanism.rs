@@ -53,8 +53,18 @@ pub fn learn<S: Scalar>(system: &System, state: &mut State<S>, together: &mut In
         return;
     };
     let members = &mechanism.members;
-    if !mechanism.is_said && !state.operator.joined && !tries(system, state, mechanism) {
-        return together.clear();
+    if !mechanism.is_said && !state.operator.joined {
+        let is_loaded = |&member: &usize| {
+            let memory = &state.couplings[member].memory;
+            !memory.load.is_zero() || !memory.settles[0]
+        };
+        if members.iter().any(is_loaded) {
+            state.operator.end_trial();
+            return together.clear();
+        }
+        if !tries(system, state, mechanism) {
+            return together.clear();
+        }
     }
     let State { couplings, operator, parameters, .. } = state;
     let memory = |body: usize| &couplings[members[body]].memory;
@@ -112,11 +122,7 @@ fn tries<S: Scalar>(system: &System, state: &mut State<S>, mechanism: &Mechanism
 
 /// Whether what is learnt refutes free masses.
 fn is_refuted<S: Scalar>(system: &System, state: &mut State<S>, mechanism: &Mechanism) -> bool {
-    let is_loaded = |&member: &usize| {
-        let memory = &state.couplings[member].memory;
-        !memory.load.is_zero() || !memory.settles[0]
-    };
-    if !state.operator.is_ready() || mechanism.members.iter().any(is_loaded) {
+    if !state.operator.is_ready() {
         return false;
     }
     let duration = state.couplings[mechanism.members[0]].memory.length;
@@ -171,7 +177,8 @@ pub fn probe<S: Scalar>(system: &System, state: &mut State<S>, duration: f64) {
         operator.strike(is_struck, (late as f64 + 0.5) * duration);
     }
     let size = |&member: &usize| length(&couplings[member].acceleration.linear).value();
-    let acceleration = members.iter().map(size).fold(0.0, f64::max);
+    // What the master holds still is probed as if it fell.
+    let acceleration = members.iter().map(size).fold(length(&parameters.gravity).value(), f64::max);
     let mass = |body: usize| parameters.mass[system.couplings[members[body]].node].value();
     // The operator of what rests stays as it is.
     let speed = |&member: &usize| length(&couplings[member].given.velocity).value();
@@ -327,11 +334,9 @@ pub fn make_up<S: Scalar>(system: &System, state: &mut State<S>, together: &Inve
     for (place, &index) in members.iter().enumerate() {
         let memory = &state.couplings[index].memory;
         let late = usize::from(memory.latency.windows);
-        for axis in 0..3 {
-            let lack = state.operator.correction(late, 3 * place + axis) * memory.length;
-            lacks[place][0][axis] = lack;
-            lacks[place][1][axis] = lack * memory.length * memory.rule.weight;
-        }
+        let length = memory.length;
+        let velocity = [0, 1, 2].map(|axis| state.operator.correction(late, 3 * place + axis) * length);
+        lacks[place] = [velocity, velocity.map(|lack| lack * length * memory.rule.weight)];
     }
     let block = |one: usize, other: usize| {
         let block = together.block(one, other);
