@@ -144,9 +144,10 @@ impl<S: Scalar> Springs<'_, S> {
             }
         };
         let mut force = stretch.force(S::zero());
-        if !rates.damping.is_zero() && apart != Vector3::zeros() {
+        let square = apart.dot(&apart);
+        if !rates.damping.is_zero() && square.value() > 0.0 {
             let rate = apart.dot(&(second.velocity - first.velocity));
-            force += apart * (rates.damping * rate / apart.dot(&apart));
+            force += apart * (rates.damping * rate / square);
         }
         let Stiffening { stiffness, damping, interval } = self.stiffening;
         let mobility = place.ends.iter().flatten().fold(S::zero(), |sum, &node| sum + mobility[node]);
