@@ -4,6 +4,7 @@
 
 use crate::abi3::*;
 use crate::access::{self, DataType};
+use crate::derivatives3::Way;
 use crate::guard::{self, Refusal, refused};
 use crate::instance::{Instance, create, hand_over};
 use crate::lifecycle::{self, Function, Interface};
@@ -134,9 +135,9 @@ macro_rules! fmi3_functions {
                 fmi3DeserializeFMUState(bytes: *const fmi3Byte, size: usize, state: *mut fmi3FMUState)
                     => |instance, bytes: *const fmi3Byte, size, state| fmu_state::deserialize(instance, bytes.cast(), size, state);
                 fmi3GetDirectionalDerivative(unknowns: fmi3ValueReferences, unknown_count: usize, knowns: fmi3ValueReferences, known_count: usize, seed: *const f64, seed_count: usize, sensitivity: *mut f64, sensitivity_count: usize)
-                    => derivatives3::directional;
+                    => |instance, u, nu, k, nk, seed, ns, s, n| derivatives3::derivative(instance, Way::Directional, u, nu, k, nk, seed, ns, s, n);
                 fmi3GetAdjointDerivative(unknowns: fmi3ValueReferences, unknown_count: usize, knowns: fmi3ValueReferences, known_count: usize, seed: *const f64, seed_count: usize, sensitivity: *mut f64, sensitivity_count: usize)
-                    => derivatives3::adjoint;
+                    => |instance, u, nu, k, nk, seed, ns, s, n| derivatives3::derivative(instance, Way::Adjoint, u, nu, k, nk, seed, ns, s, n);
                 fmi3EnterConfigurationMode()
                     => |_| refused(NO_CONFIGURATION);
                 fmi3ExitConfigurationMode()

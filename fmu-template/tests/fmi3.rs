@@ -224,6 +224,7 @@ fn every_function_in_every_mode() {
                 assert_eq!(slave.log.lines.is_empty(), status == fmi2OK, "{name}: {:?}", slave.log);
             }
         }
+        assert_eq!(call(null_mut(), &fmu), fmi2Error, "{name} of no instance");
     }
 }
 
@@ -254,6 +255,40 @@ fn states_in_every_mode() {
                 assert_eq!(fmi3FreeFMUState(i, &mut copy), fmi2OK);
             }
         }
+    }
+}
+
+/// Nulls and bytes that are no state: fmi3Error.
+#[test]
+fn wrong_states_have_their_status() {
+    let fmu = Fmu::new(&bouncing_ball());
+    let slave = Slave::in_mode(&fmu, Kind::Steps, 'S');
+    let (i, no, mut state, mut size) = (slave.instance, null_mut(), null_mut(), 0);
+    let mut bytes = [0; 16];
+    // SAFETY: null or a live instance, null or a state of it, as many bytes as said.
+    unsafe {
+        assert_eq!(fmi3GetFMUState(i, &mut state), fmi2OK);
+        for status in [
+            fmi3GetFMUState(no, &mut state),
+            fmi3GetFMUState(i, null_mut()),
+            fmi3SetFMUState(no, state),
+            fmi3FreeFMUState(no, &mut state),
+            fmi3SerializedFMUStateSize(no, state, &mut size),
+            fmi3SerializedFMUStateSize(i, null_mut(), &mut size),
+            fmi3SerializedFMUStateSize(i, state, null_mut()),
+            fmi3SerializeFMUState(no, state, bytes.as_mut_ptr(), bytes.len()),
+            fmi3SerializeFMUState(i, null_mut(), bytes.as_mut_ptr(), bytes.len()),
+            fmi3SerializeFMUState(i, state, null_mut(), bytes.len()),
+            fmi3SerializeFMUState(i, state, bytes.as_mut_ptr(), bytes.len()),
+            fmi3DeserializeFMUState(no, bytes.as_ptr(), bytes.len(), &mut null_mut()),
+            fmi3DeserializeFMUState(i, null(), bytes.len(), &mut null_mut()),
+            fmi3DeserializeFMUState(i, bytes.as_ptr(), bytes.len(), &mut null_mut()),
+            fmi3DeserializeFMUState(i, bytes.as_ptr(), bytes.len(), null_mut()),
+        ] {
+            assert_eq!(status, fmi2Error, "{:?}", slave.log);
+        }
+        assert_eq!(fmi3FreeFMUState(i, &mut state), fmi2OK);
+        assert_eq!(fmi3FreeFMUState(i, &mut null_mut()), fmi2OK);
     }
 }
 
@@ -290,30 +325,59 @@ fn wrong_tokens_and_names_are_refused() {
 fn wrong_arguments_have_their_status() {
     let fmu = Fmu::new(&bouncing_ball());
     let slave = Slave::in_mode(&fmu, Kind::Steps, 'S');
-    let (i, r, mass) = (slave.instance, reference(&fmu, "ball.r[1]"), reference(&fmu, "ball.mass"));
-    let mut values = [0.0; 8];
-    // SAFETY: a live instance; arrays are null or as long as said.
-    unsafe {
-        let out = values.as_mut_ptr();
-        for (status, expected) in [
-            (fmi3GetFloat64(i, null(), 1, out, 3), fmi2Error),
-            (fmi3GetFloat64(i, &r, 1, null_mut(), 3), fmi2Error),
-            (fmi3GetFloat64(i, &r, 1, out, 2), fmi2Error),
-            (fmi3GetFloat64(i, &r, 1, out, 4), fmi2Error),
-            (fmi3GetFloat64(i, &(r + 1), 1, out, 1), fmi2Error),
-            (fmi3GetFloat64(i, &u32::MAX, 1, out, 1), fmi2Error),
-            (fmi3GetFloat64(i, &r, usize::MAX, out, 3), fmi2Error),
-            (fmi3GetFloat32(i, &r, 1, null_mut(), 3), fmi2Error),
-            (fmi3GetFloat32(i, null(), 0, null_mut(), 0), fmi2OK),
-            (fmi3SetFloat64(i, &mass, 1, &-1.0, 1), fmi2Discard),
-            (fmi3SetFloat64(i, &mass, 1, &f64::NAN, 1), fmi2Discard),
-            (fmi3DoStep(i, 0.0, 1e-3, 1, null_mut(), &mut 0, &mut 0, &mut 0.0), fmi2Error),
-            (fmi3DoStep(i, 0.0, 0.0, 1, &mut 0, &mut 0, &mut 0, &mut 0.0), fmi2Error),
-            (fmi3DoStep(i, 0.5, 1e-3, 1, &mut 0, &mut 0, &mut 0, &mut 0.0), fmi2Error),
-            (fmi3DoStep(null_mut(), 0.0, 1e-3, 1, &mut 0, &mut 0, &mut 0, &mut 0.0), fmi2Error),
-        ] {
+    let i = slave.instance;
+    let [r, mass, f, substeps, state] =
+        ["ball.r[1]", "ball.mass", "ball.f_ext[1]", "engine.substeps", "ball_floor.state"]
+            .map(|name| reference(&fmu, name));
+    let (mut values, seeds) = ([0.0; 8], [1.0; 3]);
+    let (out, seed) = (values.as_mut_ptr(), seeds.as_ptr());
+    for derivative in [fmi3GetDirectionalDerivative, fmi3GetAdjointDerivative] {
+        // SAFETY: a live instance; arrays are null or as long as said.
+        let answers = unsafe {
+            [
+                (fmi3GetFloat64(i, null(), 1, out, 3), fmi2Error),
+                (fmi3GetFloat64(i, &r, 1, null_mut(), 3), fmi2Error),
+                (fmi3GetFloat64(i, &r, 1, out, 2), fmi2Error),
+                (fmi3GetFloat64(i, &r, 1, out, 4), fmi2Error),
+                (fmi3GetFloat64(i, &(r + 1), 1, out, 1), fmi2Error),
+                (fmi3GetFloat64(i, &u32::MAX, 1, out, 1), fmi2Error),
+                (fmi3GetFloat64(i, &r, usize::MAX, out, 3), fmi2Error),
+                (fmi3GetFloat32(i, &r, 1, null_mut(), 3), fmi2Error),
+                (fmi3GetInt32(i, &r, 1, &mut 0, 1), fmi2Error),
+                (fmi3GetInt32(i, &substeps, 1, &mut 0, 2), fmi2Error),
+                (fmi3GetInt32(i, &substeps, 1, null_mut(), 1), fmi2Error),
+                (fmi3GetInt64(i, &substeps, 1, &mut 0, 1), fmi2Error),
+                (fmi3GetInt64(i, &state, 1, &mut 0, 0), fmi2Error),
+                (fmi3GetInt64(i, null(), 1, &mut 0, 1), fmi2Error),
+                (fmi3SetFloat64(i, &mass, 1, null(), 1), fmi2Error),
+                (fmi3SetFloat64(i, null(), 1, &1.0, 1), fmi2Error),
+                (fmi3SetFloat64(i, &mass, 1, [1.0; 2].as_ptr(), 2), fmi2Error),
+                (fmi3SetFloat64(i, &u32::MAX, 1, &1.0, 1), fmi2Error),
+                (fmi3SetFloat64(i, &r, 1, [0.0; 3].as_ptr(), 3), fmi2Error),
+                (derivative(i, &r, 1, &f, 1, seed, 3, out, 3), fmi2OK),
+                (derivative(i, null(), 1, &f, 1, seed, 3, out, 3), fmi2Error),
+                (derivative(i, &r, 1, null(), 1, seed, 3, out, 3), fmi2Error),
+                (derivative(i, &r, 1, &f, 1, null(), 3, out, 3), fmi2Error),
+                (derivative(i, &r, 1, &f, 1, seed, 3, null_mut(), 3), fmi2Error),
+                (derivative(i, &r, 1, &f, 1, seed, 2, out, 3), fmi2Error),
+                (derivative(i, &r, 1, &f, 1, seed, 3, out, 2), fmi2Error),
+                (derivative(i, &(r + 1), 1, &f, 1, seed, 3, out, 1), fmi2Error),
+                (derivative(i, &r, 1, &u32::MAX, 1, seed, 1, out, 3), fmi2Error),
+                (derivative(i, &f, 1, &f, 1, seed, 3, out, 3), fmi2Error),
+                (derivative(i, &r, 1, &r, 1, seed, 3, out, 3), fmi2Error),
+                (derivative(i, &r, 1, &f, 1, [f64::NAN; 3].as_ptr(), 3, out, 3), fmi2Discard),
+                (fmi3GetFloat32(i, null(), 0, null_mut(), 0), fmi2OK),
+                (fmi3SetFloat64(i, &mass, 1, &-1.0, 1), fmi2Discard),
+                (fmi3SetFloat64(i, &mass, 1, &f64::NAN, 1), fmi2Discard),
+                (fmi3DoStep(i, 0.0, 1e-3, 1, null_mut(), &mut 0, &mut 0, &mut 0.0), fmi2Error),
+                (fmi3DoStep(i, 0.0, 0.0, 1, &mut 0, &mut 0, &mut 0, &mut 0.0), fmi2Error),
+                (fmi3DoStep(i, 0.5, 1e-3, 1, &mut 0, &mut 0, &mut 0, &mut 0.0), fmi2Error),
+                (fmi3DoStep(null_mut(), 0.0, 1e-3, 1, &mut 0, &mut 0, &mut 0, &mut 0.0), fmi2Error),
+            ]
+        };
+        for (row, (status, expected)) in answers.into_iter().enumerate() {
             let status: fmi2Status = status;
-            assert_eq!(status, expected);
+            assert_eq!(status, expected, "row {row}: {:?}", slave.log);
         }
     }
 }

@@ -4,7 +4,8 @@
 //! the step once for both.
 //!
 //! Branches look at values only, so that the notes are those of the active set that the step has found. The solution of a
-//! contact problem is one note: its pass back is the transposed linear system, not the iterations of the solver.
+//! contact problem, or of the linear system of springs and joints, is one note: its pass back is the transposed linear system,
+//! not the iterations of the solver or the elimination.
 
 use super::scalar::elementary;
 use super::scalar::{Scalar, assign_by_operators};
@@ -115,7 +116,8 @@ fn follow(one: u64, other: u64, slope: f64, other_slope: f64) -> u64 {
         return bits_of(slope * f64::from_bits(one) + other_slope * f64::from_bits(other));
     }
     let note = Note { places: [one as u32, other as u32], slopes: [slope, other_slope] };
-    NOTES.with_borrow_mut(|notes| notes.push(note))
+    // `try_with` is inlined, which `with` is not: the note goes from registers to the tape. There is always one.
+    NOTES.try_with(|notes| notes.borrow_mut().push(note)).unwrap_or(CONSTANT)
 }
 
 /// The bits of a tangent, which are beyond those of any place: what is too small for that is none, and has no sign.
@@ -247,8 +249,8 @@ impl Traced {
         f64::from_bits(self.place)
     }
 
-    /// Replaces changes by a linear function of them, whose transpose is given.
-    pub fn map_changes(changes: &mut [Traced], transposed: impl Fn(&mut [f64]) + 'static) {
+    /// Replaces changes that are noted by a linear function of them, whose transpose is given.
+    pub fn map_noted(changes: &mut [Traced], transposed: impl Fn(&mut [f64]) + 'static) {
         if changes.iter().all(|change| change.place == CONSTANT) {
             return;
         }
@@ -290,6 +292,24 @@ impl Scalar for Traced {
     }
     fn change(self) -> Traced {
         Traced { value: 0.0, ..self }
+    }
+    #[inline]
+    fn less(self, change: Traced, factor: f64) -> Traced {
+        let value = self.value - change.value * factor;
+        if change.place == CONSTANT || factor == 0.0 {
+            return Traced { value, ..self };
+        }
+        note(value, [self.place, change.place], [1.0, -factor])
+    }
+    fn map_changes(changes: &mut [Traced], map: impl Fn(&mut [f64]) + 'static) {
+        if !is_carrying() {
+            return Traced::map_noted(changes, map);
+        }
+        let mut tangents: Vec<f64> = changes.iter().map(|change| change.tangent()).collect();
+        map(&mut tangents);
+        for (change, tangent) in changes.iter_mut().zip(tangents) {
+            *change = Traced::from(0.0).with_tangent(tangent);
+        }
     }
 }
 
@@ -438,7 +458,7 @@ mod tests {
                 let x = [2.0, 3.0].map(|x| Traced::variable(Traced::from(x)));
                 let mut z = [x[0] * x[1], x[0]].map(Traced::change);
                 // z = ((1, 2), (0, 5)) (x0 x1, x0).
-                Traced::map_changes(&mut z, |z| (z[0], z[1]) = (z[0], 2.0 * z[0] + 5.0 * z[1]));
+                Traced::map_noted(&mut z, |z| (z[0], z[1]) = (z[0], 2.0 * z[0] + 5.0 * z[1]));
                 (x, z[0] * Traced::from(10.0) + z[1])
             })
             .expect("there is room");

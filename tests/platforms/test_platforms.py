@@ -309,3 +309,14 @@ def test_chosen_platforms_are_packed(folder):
     unpacked = Path(extract(str(path)))
     assert sorted(found.name for found in (unpacked / "binaries").iterdir()) == sorted(chosen)
     shutil.rmtree(unpacked)
+
+
+@of_platform(*EXTENSIONS)
+def test_fmi3_is_less_than_a_third_larger(folder, platform):
+    model = ROOT / "models" / "bouncing_ball" / "model.toml"
+    sizes = []
+    for version in ("2", "3"):
+        path = folder / f"{platform}{version}.fmu"
+        subprocess.run([BUILDER, "build", model, "-o", path, "--fmi", version, "--platform", platform], check=True)
+        sizes.append(path.stat().st_size)
+    assert 3 * sizes[1] < 4 * sizes[0], sizes

@@ -8,8 +8,13 @@ import pytest
 from conftest import ROOT, contact_fmu
 from fmi3_side import slave3
 
-# Steps that an adjoint derivative may take: twice of what was measured.
-MOST_STEPS = {"bouncing_ball": 6.0, "resting_block": 12.0, "wheel": 18.0}
+MODELS = sorted(path.parent.name for path in (ROOT / "models").glob("*/model.toml"))
+# Steps that an adjoint derivative may take.
+MOST_STEPS = 5.0
+# More where springs between point masses are all there is, or contacts are many: about twice of what was measured.
+MORE_STEPS = {"chain": 15.0, "box_stack": 18.0}
+# Clocks are not read more often than this.
+MOST_READINGS = 200
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +72,7 @@ def started(slave, steps):
     return steps * step, step
 
 
-@pytest.mark.parametrize("model", ["bouncing_ball", "resting_block", "box_stack", "chain", "wheel"])
+@pytest.mark.parametrize("model", MODELS)
 def test_adjoint_is_the_transpose_of_forward(fmu3, model):
     """w . (J v) = (J' w) . v for all outputs and all inputs and parameters, after 40 steps."""
     with slave3(fmu3(model)) as slave:
@@ -83,27 +88,37 @@ def test_adjoint_is_the_transpose_of_forward(fmu3, model):
             assert abs(terms.sum()) <= 1e-12 * np.abs(terms).sum(), (terms.sum(), np.abs(terms).sum())
 
 
-@pytest.mark.parametrize("model", MOST_STEPS)
+@pytest.mark.parametrize("model", MODELS)
 def test_one_output_costs_few_steps(fmu3, model):
-    """The derivative of one output with respect to all inputs and parameters, in times of the step that it is of."""
+    """The derivative of one output with respect to all inputs and parameters, in times of the step that it is of.
+
+    An input differs a little from step to step: a step that repeats the one before at rest is not made, and costs nothing to
+    compare with.
+    """
+    most = MORE_STEPS.get(model, MOST_STEPS)
     with slave3(fmu3(model)) as slave:
         at, step = started(slave, 20)
-        length = 10 * step
         state = slave.fmu.getFMUState()
         flags, last = [c_bool() for _ in range(3)], c_double()
         best = [np.inf, np.inf]
         call = Call(slave)
         output = [variable for variable in call.outputs if variable.name.endswith(".r")][:1] or call.outputs[:1]
+        inputs = [variable for variable in call.knowns if variable.causality == "input"][:1]
+        given = [slave.fmu.getFloat64([variable.valueReference], call.size([variable])) for variable in inputs]
         m = call.size(call.knowns)
-        for _ in range(30):
+        for reading in range(MOST_READINGS):
             slave.fmu.setFMUState(state)
+            for variable, values in zip(inputs, given, strict=True):
+                slave.fmu.setFloat64([variable.valueReference], [value + 1e-9 * (1 + reading) for value in values])
             begin = clock.thread_time()
-            slave.fmu.fmi3DoStep(slave.fmu.component, at, length, True, *map(byref, flags), byref(last))
+            slave.fmu.fmi3DoStep(slave.fmu.component, at, step, True, *map(byref, flags), byref(last))
             best[0] = min(best[0], clock.thread_time() - begin)
             adjoint = call.derivative("Adjoint", [1.0] * call.size(output), m, output)
             begin = clock.thread_time()
             adjoint()
             best[1] = min(best[1], clock.thread_time() - begin)
+            if reading >= 5 and best[1] < most * best[0]:
+                break
         slave.fmu.freeFMUState(state)
     print(f"{model}: {m} inputs, {best[1] / best[0]:.2f} steps of {1e6 * best[0]:.0f} us")
-    assert best[1] < MOST_STEPS[model] * best[0]
+    assert best[1] < most * best[0]

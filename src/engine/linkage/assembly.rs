@@ -9,11 +9,13 @@ use crate::engine::math::rotation::{Orientation, cross_matrix, mean_of_turning};
 use crate::engine::scalar::Scalar;
 use crate::engine::state::{Parameters, State};
 use crate::engine::system::linkage::{JointPlace, Linkage, Place, SpringPlace};
+use crate::engine::system::pattern::Pattern;
 use crate::engine::ties::joint::{Placed, Rows};
 use crate::engine::ties::spring::{Pursuit, Rates, Stiffness, Stretch, rounding};
 use crate::engine::ties::{Spring, Ties};
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::{Matrix3, Vector3};
+use std::sync::Arc;
 
 /// Repetitions of a solution at most.
 const REPETITIONS: usize = 8;
@@ -142,9 +144,10 @@ impl<S: Scalar> Springs<'_, S> {
             }
         };
         let mut force = stretch.force(S::zero());
-        if !rates.damping.is_zero() && apart != Vector3::zeros() {
+        let square = apart.dot(&apart);
+        if !rates.damping.is_zero() && square.value() > 0.0 {
             let rate = apart.dot(&(second.velocity - first.velocity));
-            force += apart * (rates.damping * rate / apart.dot(&apart));
+            force += apart * (rates.damping * rate / square);
         }
         let Stiffening { stiffness, damping, interval } = self.stiffening;
         let mobility = place.ends.iter().flatten().fold(S::zero(), |sum, &node| sum + mobility[node]);
@@ -172,20 +175,55 @@ impl<S: Scalar> Springs<'_, S> {
 #[derive(Clone, Debug)]
 pub struct System<S: Scalar> {
     matrix: Matrix<S>,
-    factor: Factor<S>,
+    factor: Factor,
     /// Whether the factors are those of the matrix.
     is_factored: bool,
+    /// What changes of solutions are found by, where they were asked for.
+    answering: Option<Arc<Answering>>,
     /// Inverse masses of the nodes that the matrix was made of.
     mobility: Vec<S>,
-    /// Compliances of the rows of joints, by block.
-    compliance: Vec<S>,
+    /// Compliances of the rows of joints, by block. They decide between redundant joints; their effect on the motion is taken
+    /// out again by repeating the solution.
+    compliance: Vec<f64>,
     /// Size of the velocities that a solution is added to.
     pub speed: f64,
     /// Right side.
     pub right: Vec<Vector3<S>>,
     /// Solution: velocities by node, then impulses of the joints.
     pub solution: Vec<Vector3<S>>,
-    residual: Vec<Vector3<S>>,
+    /// Its values, and what they leave of the right side.
+    values: Vec<Vector3<f64>>,
+    residual: Vec<Vector3<f64>>,
+}
+
+/// A matrix and its factors, as they were when something was solved.
+#[derive(Debug)]
+struct Answering {
+    pattern: Arc<Pattern>,
+    factor: Factor,
+    /// The matrix without the compliance of joints; none where there are no joints.
+    rigid: Option<Matrix<f64>>,
+}
+
+impl Answering {
+    /// Solves for one right side, in place. Once more where there are joints, to take their compliance out.
+    fn solve(&self, x: &mut [f64]) {
+        let vectors = x.chunks_exact(3).map(Vector3::from_column_slice);
+        let right: Vec<Vector3<f64>> = vectors.collect();
+        let mut solution = right.clone();
+        self.factor.solve(&self.pattern, 0, &mut solution);
+        if let Some(rigid) = &self.rigid {
+            let mut residual = right.clone();
+            rigid.residual(&self.pattern, &right, &solution, &mut residual);
+            self.factor.solve(&self.pattern, 0, &mut residual);
+            for (solution, correction) in solution.iter_mut().zip(&residual) {
+                *solution += correction;
+            }
+        }
+        for (x, solution) in x.chunks_exact_mut(3).zip(&solution) {
+            x.copy_from_slice(solution.as_slice());
+        }
+    }
 }
 
 /// Scratch memory of a linkage.
@@ -220,7 +258,7 @@ pub struct Scratch<S: Scalar> {
     /// How contacts yield to one another: block by block, contact by contact.
     pub yielding: Vec<Matrix3<S>>,
     /// What contacts push, three directions each, and where each begins.
-    pub sides: Vec<Matrix3<S>>,
+    pub sides: Vec<Matrix3<f64>>,
     pub side_starts: Vec<(usize, usize)>,
     /// Joints that rub.
     pub rubbing: Vec<Rubbing<S>>,
@@ -241,16 +279,19 @@ pub struct Scratch<S: Scalar> {
 impl<S: Scalar> System<S> {
     fn new(linkage: &Linkage) -> System<S> {
         let blocks = vec![Vector3::zeros(); linkage.pattern.size()];
+        let values = vec![Vector3::zeros(); linkage.pattern.size()];
         System {
             matrix: Matrix::zero(&linkage.pattern),
             factor: Factor::new(&linkage.pattern),
             is_factored: false,
+            answering: None,
             mobility: vec![S::zero(); linkage.places.len()],
-            compliance: vec![S::zero(); linkage.pattern.size()],
+            compliance: vec![0.0; linkage.pattern.size()],
             speed: 0.0,
             right: blocks.clone(),
-            solution: blocks.clone(),
-            residual: blocks,
+            solution: blocks,
+            values: values.clone(),
+            residual: values,
         }
     }
 
@@ -306,13 +347,71 @@ impl<S: Scalar> System<S> {
 
     /// Solves in place for a right side in `solution` that is zero in blocks eliminated before `first`, without joints.
     pub fn solve_in_place(&mut self, linkage: &Linkage, first: usize) {
-        self.factor.solve(&linkage.pattern, first, &mut self.solution);
+        match S::plain(&mut self.solution) {
+            Some(solution) => self.factor.solve(&linkage.pattern, first, solution),
+            None => self.solve_with_changes(linkage, first),
+        }
     }
 
     /// The same for all of the right side, where the solution is wanted block by block only.
     #[inline]
-    pub fn solve_for_each(&mut self, linkage: &Linkage, give: impl FnMut(usize, &Vector3<S>)) {
-        self.factor.solve_for_each(&linkage.pattern, &mut self.solution, give);
+    pub fn solve_for_each(&mut self, linkage: &Linkage, mut give: impl FnMut(usize, &Vector3<S>)) {
+        if let Some(solution) = S::plain(&mut self.solution) {
+            let give = |block: usize, value: &Vector3<f64>| give(block, &value.map(S::from));
+            return self.factor.solve_for_each(&linkage.pattern, solution, give);
+        }
+        self.solve_with_changes(linkage, 0);
+        for (block, value) in self.solution.iter().enumerate() {
+            give(block, value);
+        }
+    }
+
+    fn solve_with_changes(&mut self, linkage: &Linkage, first: usize) {
+        self.take_values();
+        self.factor.solve(&linkage.pattern, first, &mut self.values);
+        self.complete(linkage);
+    }
+
+    /// The values of the right side that is in `solution`.
+    fn take_values(&mut self) {
+        for (value, right) in self.values.iter_mut().zip(&self.solution) {
+            *value = right.map(S::value);
+        }
+    }
+
+    /// Replaces the right side in `solution` by the solution, whose values are known.
+    fn complete(&mut self, linkage: &Linkage) {
+        if let Some(solution) = S::plain(&mut self.solution) {
+            solution.copy_from_slice(&self.values);
+            return;
+        }
+        for right in &mut self.solution {
+            *right = right.map(S::change);
+        }
+        self.matrix.take_changes(&linkage.pattern, &self.values, &mut self.solution);
+        let answering = Arc::clone(self.answering.get_or_insert_with(|| {
+            let rigid = linkage.has_joints().then(|| {
+                let mut rigid = self.matrix.values();
+                for (diagonal, &compliance) in rigid.diagonal.iter_mut().zip(&self.compliance) {
+                    for row in 0..3 {
+                        if diagonal[(row, row)] == -compliance {
+                            diagonal[(row, row)] = 0.0;
+                        }
+                    }
+                }
+                rigid
+            });
+            let pattern = Arc::clone(&linkage.pattern);
+            Arc::new(Answering { pattern, factor: self.factor.clone(), rigid })
+        }));
+        let mut changes: Vec<S> =
+            self.solution.iter().flat_map(|change| [change.x, change.y, change.z]).collect();
+        S::map_changes(&mut changes, move |changes| answering.solve(changes));
+        for ((solution, value), change) in
+            self.solution.iter_mut().zip(&self.values).zip(changes.chunks_exact(3))
+        {
+            *solution = value.map(S::from) + Vector3::from_column_slice(change);
+        }
     }
 
     /// Takes the matrix of another system.
@@ -417,11 +516,10 @@ impl<S: Scalar> System<S> {
                 self.matrix.add(entry, part);
             }
         }
-        // It decides between redundant joints; its effect on the motion is taken out again by repeating the solution.
-        let compliance = self.yielding_alone(place, rows) * S::from(TOLERANCES.negligible);
+        let compliance = self.yielding_alone(place, rows).value() * TOLERANCES.negligible;
         self.compliance[place.block] = compliance;
         for (row, is_held) in held.into_iter().enumerate() {
-            self.matrix.diagonal[place.block][(row, row)] = if is_held { -compliance } else { -S::one() };
+            self.matrix.diagonal[place.block][(row, row)] = S::from(if is_held { -compliance } else { -1.0 });
         }
     }
 
@@ -441,6 +539,7 @@ impl<S: Scalar> System<S> {
         if !self.is_factored {
             self.factor.factor(&linkage.pattern, &self.matrix);
             self.is_factored = true;
+            self.answering = None;
         }
     }
 
@@ -452,19 +551,26 @@ impl<S: Scalar> System<S> {
     /// The same for a right side that is zero in blocks eliminated before `first`.
     pub fn solve_from(&mut self, linkage: &Linkage, first: usize) -> f64 {
         self.solution.copy_from_slice(&self.right);
-        self.factor.solve(&linkage.pattern, first, &mut self.solution);
+        self.take_values();
+        let left = self.solve_values(linkage, first);
+        self.complete(linkage);
+        left
+    }
+
+    fn solve_values(&mut self, linkage: &Linkage, first: usize) -> f64 {
+        self.factor.solve(&linkage.pattern, first, &mut self.values);
         if !linkage.has_joints() {
             return 0.0;
         }
         let mut last = f64::INFINITY;
         for _ in 0..REPETITIONS {
-            self.matrix.residual(&linkage.pattern, &self.right, &self.solution, &mut self.residual);
+            self.matrix.residual(&linkage.pattern, &self.right, &self.values, &mut self.residual);
             for place in linkage.joint_places.iter().flatten().flatten() {
                 // Without the compliance, which is on the diagonal.
                 let block = place.block;
                 for row in 0..3 {
-                    if self.matrix.diagonal[block][(row, row)].value() == -self.compliance[block].value() {
-                        self.residual[block][row] -= self.compliance[block] * self.solution[block][row];
+                    if self.matrix.diagonal[block][(row, row)].value() == -self.compliance[block] {
+                        self.residual[block][row] -= self.compliance[block] * self.values[block][row];
                     }
                 }
             }
@@ -474,15 +580,15 @@ impl<S: Scalar> System<S> {
             }
             last = left;
             self.factor.solve(&linkage.pattern, 0, &mut self.residual);
-            for (solution, correction) in self.solution.iter_mut().zip(&self.residual) {
-                *solution += correction;
+            for (value, correction) in self.values.iter_mut().zip(&self.residual) {
+                *value += correction;
             }
         }
         last
     }
 
     /// Replaces three right sides by what [`product`](Self::product) takes.
-    pub fn forward(&self, linkage: &Linkage, first: usize, sides: &mut [Matrix3<S>]) {
+    pub fn forward(&self, linkage: &Linkage, first: usize, sides: &mut [Matrix3<f64>]) {
         self.factor.forward(&linkage.pattern, first, sides);
     }
 
@@ -490,21 +596,20 @@ impl<S: Scalar> System<S> {
     pub fn product(
         &self,
         linkage: &Linkage,
-        rows: (usize, &[Matrix3<S>]),
-        sides: (usize, &[Matrix3<S>]),
-    ) -> Matrix3<S> {
+        rows: (usize, &[Matrix3<f64>]),
+        sides: (usize, &[Matrix3<f64>]),
+    ) -> Matrix3<f64> {
         self.factor.product(&linkage.pattern, rows, sides)
     }
 
     /// Largest part of a joint's rows that is not met, in units of the velocities around.
     fn left_over(&self, linkage: &Linkage) -> f64 {
-        let size = |values: &[Vector3<S>], block: usize| largest(&values[block]);
         let mut left = 0.0_f64;
         let mut all = self.speed;
         for place in linkage.joint_places.iter().flatten().flatten() {
-            left = left.max(size(&self.residual, place.block));
-            let ends = place.blocks.iter().flatten().map(|&block| size(&self.solution, block));
-            all = ends.fold(all.max(size(&self.right, place.block)), f64::max);
+            left = left.max(largest(&self.residual[place.block]));
+            let ends = place.blocks.iter().flatten().map(|&block| largest(&self.values[block]));
+            all = ends.fold(all.max(largest(&self.right[place.block])), f64::max);
         }
         if all > 0.0 { left / all } else { 0.0 }
     }

@@ -2,6 +2,8 @@
 //!
 //! Without exchanges: blocks of nodes are positive definite, and those of joints, once the nodes are eliminated,
 //! negative definite, by a small compliance even where joints are redundant.
+//!
+//! Values alone are factored. How a solution `x` of `A x = b` changes follows from `A dx = db - dA x` with the same factors.
 
 use crate::engine::scalar::Scalar;
 use crate::engine::system::pattern::{Entry, Pattern, Target};
@@ -18,9 +20,9 @@ pub struct Matrix<S: Scalar> {
 
 /// A matrix in factors: in blocks, or in their diagonals where these are all there is, as for springs along the axes.
 #[derive(Clone, Debug)]
-pub struct Factor<S: Scalar> {
-    blocks: Factors<Matrix3<S>>,
-    diagonals: Factors<Diagonal<S>>,
+pub struct Factor {
+    blocks: Factors<Matrix3<f64>>,
+    diagonals: Factors<Diagonal>,
     /// Which of the two hold.
     is_diagonal: bool,
 }
@@ -38,28 +40,28 @@ struct Factors<B> {
 
 /// A block that is zero beside its diagonal.
 #[derive(Clone, Copy, Debug)]
-struct Diagonal<S>(Vector3<S>);
+struct Diagonal(Vector3<f64>);
 
 /// What elimination does with blocks.
-trait Block<S: Scalar>: Copy {
+trait Block: Copy {
     fn zero() -> Self;
     /// The block of a matrix; what such a block cannot hold is zero there.
-    fn of(block: &Matrix3<S>) -> Self;
+    fn of(block: &Matrix3<f64>) -> Self;
     /// Of a definite block.
     fn inverse(&self) -> Self;
     fn times(&self, other: &Self) -> Self;
     fn times_transposed(&self, other: &Self) -> Self;
     fn minus(&self, other: &Self) -> Self;
-    fn apply(&self, vector: &Vector3<S>) -> Vector3<S>;
-    fn apply_transposed(&self, vector: &Vector3<S>) -> Vector3<S>;
-    fn apply_to_all(&self, vectors: &Matrix3<S>) -> Matrix3<S>;
+    fn apply(&self, vector: &Vector3<f64>) -> Vector3<f64>;
+    fn apply_transposed(&self, vector: &Vector3<f64>) -> Vector3<f64>;
+    fn apply_to_all(&self, vectors: &Matrix3<f64>) -> Matrix3<f64>;
 }
 
-impl<S: Scalar> Block<S> for Matrix3<S> {
+impl Block for Matrix3<f64> {
     fn zero() -> Self {
         Matrix3::zeros()
     }
-    fn of(block: &Matrix3<S>) -> Self {
+    fn of(block: &Matrix3<f64>) -> Self {
         *block
     }
     fn inverse(&self) -> Self {
@@ -75,27 +77,27 @@ impl<S: Scalar> Block<S> for Matrix3<S> {
         self - other
     }
     #[inline]
-    fn apply(&self, vector: &Vector3<S>) -> Vector3<S> {
+    fn apply(&self, vector: &Vector3<f64>) -> Vector3<f64> {
         self * vector
     }
     #[inline]
-    fn apply_transposed(&self, vector: &Vector3<S>) -> Vector3<S> {
+    fn apply_transposed(&self, vector: &Vector3<f64>) -> Vector3<f64> {
         self.tr_mul(vector)
     }
-    fn apply_to_all(&self, vectors: &Matrix3<S>) -> Matrix3<S> {
+    fn apply_to_all(&self, vectors: &Matrix3<f64>) -> Matrix3<f64> {
         self * vectors
     }
 }
 
-impl<S: Scalar> Block<S> for Diagonal<S> {
+impl Block for Diagonal {
     fn zero() -> Self {
         Diagonal(Vector3::zeros())
     }
-    fn of(block: &Matrix3<S>) -> Self {
+    fn of(block: &Matrix3<f64>) -> Self {
         Diagonal(block.diagonal())
     }
     fn inverse(&self) -> Self {
-        Diagonal(self.0.map(|entry| S::one() / entry))
+        Diagonal(self.0.map(|entry| 1.0 / entry))
     }
     fn times(&self, other: &Self) -> Self {
         Diagonal(self.0.component_mul(&other.0))
@@ -107,14 +109,14 @@ impl<S: Scalar> Block<S> for Diagonal<S> {
         Diagonal(self.0 - other.0)
     }
     #[inline]
-    fn apply(&self, vector: &Vector3<S>) -> Vector3<S> {
+    fn apply(&self, vector: &Vector3<f64>) -> Vector3<f64> {
         self.0.component_mul(vector)
     }
     #[inline]
-    fn apply_transposed(&self, vector: &Vector3<S>) -> Vector3<S> {
+    fn apply_transposed(&self, vector: &Vector3<f64>) -> Vector3<f64> {
         self.apply(vector)
     }
-    fn apply_to_all(&self, vectors: &Matrix3<S>) -> Matrix3<S> {
+    fn apply_to_all(&self, vectors: &Matrix3<f64>) -> Matrix3<f64> {
         Matrix3::from_fn(|row, column| self.0[row] * vectors[(row, column)])
     }
 }
@@ -148,40 +150,73 @@ impl<S: Scalar> Matrix<S> {
     fn is_diagonal(&self) -> bool {
         let is_diagonal = |block: &Matrix3<S>| {
             let beside = [(1, 0), (2, 0), (2, 1), (0, 1), (0, 2), (1, 2)];
-            beside.iter().all(|&place| block[place].is_zero())
+            beside.iter().all(|&place| block[place].value() == 0.0)
         };
         self.diagonal.iter().all(is_diagonal) && self.below.iter().all(is_diagonal)
     }
 
-    /// `right - A x`.
+    /// Its values.
+    pub fn values(&self) -> Matrix<f64> {
+        let values = |blocks: &[Matrix3<S>]| blocks.iter().map(|block| block.map(S::value)).collect();
+        Matrix { diagonal: values(&self.diagonal), below: values(&self.below) }
+    }
+
+    /// `right - A x`, in values.
     pub fn residual(
         &self,
         pattern: &Pattern,
         right: &[Vector3<S>],
-        x: &[Vector3<S>],
-        residual: &mut [Vector3<S>],
+        x: &[Vector3<f64>],
+        residual: &mut [Vector3<f64>],
     ) {
         for (row, residual) in residual.iter_mut().enumerate() {
-            *residual = right[row] - self.diagonal[row] * x[row];
+            *residual = right[row].map(S::value) - self.diagonal[row].map(S::value) * x[row];
         }
         for (turn, &column) in pattern.order.iter().enumerate() {
             for place in pattern.starts[turn]..pattern.starts[turn + 1] {
                 let row = pattern.rows[place];
-                residual[row] -= self.below[place] * x[column];
-                residual[column] -= self.below[place].tr_mul(&x[row]);
+                let below = self.below[place].map(S::value);
+                residual[row] -= below * x[column];
+                residual[column] -= below.tr_mul(&x[row]);
+            }
+        }
+    }
+
+    /// Takes `dA x` from changes of the right side.
+    pub fn take_changes(&self, pattern: &Pattern, x: &[Vector3<f64>], changes: &mut [Vector3<S>]) {
+        let mut take = |place: (usize, usize), entry: S, x: f64| {
+            let (block, row) = place;
+            changes[block][row] = changes[block][row].less(entry.change(), x);
+        };
+        for (block, diagonal) in self.diagonal.iter().enumerate() {
+            for row in 0..3 {
+                for column in 0..3 {
+                    take((block, row), diagonal[(row, column)], x[block][column]);
+                }
+            }
+        }
+        for (turn, &left) in pattern.order.iter().enumerate() {
+            for place in pattern.starts[turn]..pattern.starts[turn + 1] {
+                let (block, below) = (pattern.rows[place], &self.below[place]);
+                for row in 0..3 {
+                    for column in 0..3 {
+                        take((block, row), below[(row, column)], x[left][column]);
+                        take((left, column), below[(row, column)], x[block][row]);
+                    }
+                }
             }
         }
     }
 }
 
-impl<S: Scalar> Factor<S> {
+impl Factor {
     /// Memory for the factors of a matrix.
-    pub fn new(pattern: &Pattern) -> Factor<S> {
+    pub fn new(pattern: &Pattern) -> Factor {
         Factor { blocks: Factors::new(pattern), diagonals: Factors::new(pattern), is_diagonal: false }
     }
 
     /// Factors a matrix.
-    pub fn factor(&mut self, pattern: &Pattern, matrix: &Matrix<S>) {
+    pub fn factor<S: Scalar>(&mut self, pattern: &Pattern, matrix: &Matrix<S>) {
         self.is_diagonal = matrix.is_diagonal();
         if self.is_diagonal {
             self.diagonals.factor(pattern, matrix);
@@ -191,7 +226,7 @@ impl<S: Scalar> Factor<S> {
     }
 
     /// Solves for one right side, in place, that is zero in blocks eliminated before `first`.
-    pub fn solve(&self, pattern: &Pattern, first: usize, x: &mut [Vector3<S>]) {
+    pub fn solve(&self, pattern: &Pattern, first: usize, x: &mut [Vector3<f64>]) {
         if self.is_diagonal {
             self.diagonals.solve(pattern, first, x);
         } else {
@@ -204,8 +239,8 @@ impl<S: Scalar> Factor<S> {
     pub fn solve_for_each(
         &self,
         pattern: &Pattern,
-        x: &mut [Vector3<S>],
-        give: impl FnMut(usize, &Vector3<S>),
+        x: &mut [Vector3<f64>],
+        give: impl FnMut(usize, &Vector3<f64>),
     ) {
         if self.is_diagonal {
             self.diagonals.solve_for_each(pattern, x, give);
@@ -215,7 +250,7 @@ impl<S: Scalar> Factor<S> {
     }
 
     /// Replaces three right sides `x`, block by block from the one eliminated at `first`, by `L^-1 x`.
-    pub fn forward(&self, pattern: &Pattern, first: usize, x: &mut [Matrix3<S>]) {
+    pub fn forward(&self, pattern: &Pattern, first: usize, x: &mut [Matrix3<f64>]) {
         if self.is_diagonal {
             self.diagonals.forward(pattern, first, x);
         } else {
@@ -227,9 +262,9 @@ impl<S: Scalar> Factor<S> {
     pub fn product(
         &self,
         pattern: &Pattern,
-        x: (usize, &[Matrix3<S>]),
-        y: (usize, &[Matrix3<S>]),
-    ) -> Matrix3<S> {
+        x: (usize, &[Matrix3<f64>]),
+        y: (usize, &[Matrix3<f64>]),
+    ) -> Matrix3<f64> {
         if self.is_diagonal {
             self.diagonals.product(pattern, x, y)
         } else {
@@ -238,11 +273,8 @@ impl<S: Scalar> Factor<S> {
     }
 }
 
-impl<B> Factors<B> {
-    fn new<S: Scalar>(pattern: &Pattern) -> Factors<B>
-    where
-        B: Block<S>,
-    {
+impl<B: Block> Factors<B> {
+    fn new(pattern: &Pattern) -> Factors<B> {
         let longest = pattern.starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         Factors {
             inverse: vec![B::zero(); pattern.size()],
@@ -251,16 +283,13 @@ impl<B> Factors<B> {
         }
     }
 
-    fn factor<S: Scalar>(&mut self, pattern: &Pattern, matrix: &Matrix<S>)
-    where
-        B: Block<S>,
-    {
+    fn factor<S: Scalar>(&mut self, pattern: &Pattern, matrix: &Matrix<S>) {
         let Factors { inverse, below, column } = self;
         for (inverse, block) in inverse.iter_mut().zip(&matrix.diagonal) {
-            *inverse = B::of(block);
+            *inverse = B::of(&block.map(S::value));
         }
         for (below, block) in below.iter_mut().zip(&matrix.below) {
-            *below = B::of(block);
+            *below = B::of(&block.map(S::value));
         }
         for (turn, &pivot) in pattern.order.iter().enumerate() {
             inverse[pivot] = inverse[pivot].inverse();
@@ -280,10 +309,7 @@ impl<B> Factors<B> {
         }
     }
 
-    fn solve<S: Scalar>(&self, pattern: &Pattern, first: usize, x: &mut [Vector3<S>])
-    where
-        B: Block<S>,
-    {
+    fn solve(&self, pattern: &Pattern, first: usize, x: &mut [Vector3<f64>]) {
         if pattern.is_path {
             return self.solve_path(&pattern.order, first, x);
         }
@@ -303,10 +329,7 @@ impl<B> Factors<B> {
     }
 
     /// The same where each block is beside the next one only. What one block hands to the next stays in registers.
-    fn solve_path<S: Scalar>(&self, order: &[usize], first: usize, x: &mut [Vector3<S>])
-    where
-        B: Block<S>,
-    {
+    fn solve_path(&self, order: &[usize], first: usize, x: &mut [Vector3<f64>]) {
         let Some((&last, before)) = order.split_last() else { return };
         let mut value = self.forward_path(order, first, x);
         x[last] = value;
@@ -318,10 +341,7 @@ impl<B> Factors<B> {
 
     /// The first half of it. Returns the solution for the last block.
     #[inline]
-    fn forward_path<S: Scalar>(&self, order: &[usize], first: usize, x: &mut [Vector3<S>]) -> Vector3<S>
-    where
-        B: Block<S>,
-    {
+    fn forward_path(&self, order: &[usize], first: usize, x: &mut [Vector3<f64>]) -> Vector3<f64> {
         let mut handed = Vector3::zeros();
         for (&pivot, below) in order.iter().zip(&self.below).skip(first) {
             let value = x[pivot] - handed;
@@ -333,14 +353,12 @@ impl<B> Factors<B> {
     }
 
     #[inline]
-    fn solve_for_each<S: Scalar>(
+    fn solve_for_each(
         &self,
         pattern: &Pattern,
-        x: &mut [Vector3<S>],
-        mut give: impl FnMut(usize, &Vector3<S>),
-    ) where
-        B: Block<S>,
-    {
+        x: &mut [Vector3<f64>],
+        mut give: impl FnMut(usize, &Vector3<f64>),
+    ) {
         let (true, Some((&last, before))) = (pattern.is_path, pattern.order.split_last()) else {
             self.solve(pattern, 0, x);
             for (block, value) in x.iter().enumerate() {
@@ -356,10 +374,7 @@ impl<B> Factors<B> {
         }
     }
 
-    fn forward<S: Scalar>(&self, pattern: &Pattern, first: usize, x: &mut [Matrix3<S>])
-    where
-        B: Block<S>,
-    {
+    fn forward(&self, pattern: &Pattern, first: usize, x: &mut [Matrix3<f64>]) {
         for turn in first..pattern.size() {
             let value = x[turn - first];
             for place in pattern.starts[turn]..pattern.starts[turn + 1] {
@@ -368,15 +383,12 @@ impl<B> Factors<B> {
         }
     }
 
-    fn product<S: Scalar>(
+    fn product(
         &self,
         pattern: &Pattern,
-        (first, x): (usize, &[Matrix3<S>]),
-        (other, y): (usize, &[Matrix3<S>]),
-    ) -> Matrix3<S>
-    where
-        B: Block<S>,
-    {
+        (first, x): (usize, &[Matrix3<f64>]),
+        (other, y): (usize, &[Matrix3<f64>]),
+    ) -> Matrix3<f64> {
         let mut product = Matrix3::zeros();
         for turn in first.max(other)..pattern.size() {
             let inverse = &self.inverse[pattern.order[turn]];
@@ -388,13 +400,13 @@ impl<B> Factors<B> {
 
 /// Inverse of a positive or negative definite matrix, by its own `L D L^T`.
 #[inline]
-fn definite_inverse<S: Scalar>(m: &Matrix3<S>) -> Matrix3<S> {
-    let first = S::one() / m[(0, 0)];
+fn definite_inverse(m: &Matrix3<f64>) -> Matrix3<f64> {
+    let first = 1.0 / m[(0, 0)];
     let (l10, l20) = (m[(1, 0)] * first, m[(2, 0)] * first);
-    let second = S::one() / (m[(1, 1)] - l10 * m[(1, 0)]);
+    let second = 1.0 / (m[(1, 1)] - l10 * m[(1, 0)]);
     let mixed = m[(2, 1)] - l20 * m[(1, 0)];
     let l21 = mixed * second;
-    let third = S::one() / (m[(2, 2)] - l20 * m[(2, 0)] - l21 * mixed);
+    let third = 1.0 / (m[(2, 2)] - l20 * m[(2, 0)] - l21 * mixed);
     // Rows of the inverse of L.
     let (i10, i21) = (-l10, -l21);
     let i20 = l10 * l21 - l20;

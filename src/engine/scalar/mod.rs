@@ -34,6 +34,18 @@ pub trait Scalar:
     fn bits(self, found: &mut impl FnMut(u64));
     /// The number less its value: zero, with its tangent.
     fn change(self) -> Self;
+    /// The number less a change times a factor.
+    #[inline]
+    fn less(self, change: Self, factor: f64) -> Self {
+        self - change * Self::from(factor)
+    }
+    /// The vectors themselves where they are without tangents.
+    #[inline(always)]
+    fn plain(_: &mut [Vector3<Self>]) -> Option<&mut [Vector3<f64>]> {
+        None
+    }
+    /// Replaces changes by a linear function of them that is its own transpose.
+    fn map_changes(changes: &mut [Self], map: impl Fn(&mut [f64]) + 'static);
 }
 
 impl Scalar for f64 {
@@ -57,6 +69,11 @@ impl Scalar for f64 {
     fn change(self) -> f64 {
         0.0
     }
+    #[inline(always)]
+    fn plain(vectors: &mut [Vector3<f64>]) -> Option<&mut [Vector3<f64>]> {
+        Some(vectors)
+    }
+    fn map_changes(_: &mut [f64], _: impl Fn(&mut [f64]) + 'static) {}
 }
 
 /// `value + tangent * epsilon` with `epsilon^2 = 0`.
@@ -87,6 +104,13 @@ impl Scalar for Dual {
     }
     fn change(self) -> Dual {
         Dual { value: 0.0, ..self }
+    }
+    fn map_changes(changes: &mut [Dual], map: impl Fn(&mut [f64]) + 'static) {
+        let mut tangents: Vec<f64> = changes.iter().map(|change| change.tangent).collect();
+        map(&mut tangents);
+        for (change, tangent) in changes.iter_mut().zip(tangents) {
+            *change = Dual { value: 0.0, tangent };
+        }
     }
 }
 

@@ -372,7 +372,7 @@ impl Solvable for Traced {
         }
         matrix.eliminate();
         let matrix = matrix.clone();
-        Traced::map_changes(b, move |changes| matrix.substitute_transposed(changes));
+        Traced::map_noted(b, move |changes| matrix.substitute_transposed(changes));
     }
 }
 

@@ -6,6 +6,7 @@ use crate::engine::geometry::Surface;
 use crate::engine::ties::{Anchor, Spring, Ties};
 use nalgebra::Vector3;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Nodes that touch something are eliminated last where there are no more than this.
 const FEW: usize = 16;
@@ -28,7 +29,7 @@ pub struct Linkage {
     /// Blocks of the joints: translation, rotation.
     pub joint_places: Vec<[Option<JointPlace>; 2]>,
     /// Where its blocks are, before and after elimination.
-    pub pattern: Pattern,
+    pub pattern: Arc<Pattern>,
     /// The same packed, where it has springs between point masses only.
     pub plain: Option<Plain>,
 }
@@ -175,7 +176,7 @@ impl Linkage {
         } else {
             BTreeSet::new()
         };
-        let pattern = Pattern::new(count.start, late, &last, pairs.into_iter());
+        let pattern = Arc::new(Pattern::new(count.start, late, &last, pairs.into_iter()));
         let spring_places = spring_blocks
             .into_iter()
             .zip(&springs)

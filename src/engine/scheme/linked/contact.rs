@@ -252,24 +252,28 @@ fn see_through_solutions<S: Solvable>(
     }
 }
 
-/// The same through the factors alone: `(L^-1 J^T)^T D^-1 (L^-1 J^T)`.
+/// The same through the factors alone: `(L^-1 J^T)^T D^-1 (L^-1 J^T)`. Only changes are those of solutions.
 fn see_through_factors<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
+    if S::plain(&mut []).is_none() {
+        see_through_solutions(step, linkage, index, Placing::Acting);
+    }
     let Workspace { touches, active, columns, linkages, .. } = &mut *step.workspace;
     let Scratch { motion, yielding, sides, side_starts, .. } = &mut linkages[index];
     let count = active.len();
     sides.clear();
     side_starts.clear();
     for (&place, column) in active.iter().zip(columns.iter()) {
-        let (touch, directions) = (&touches[place], column.linear.transpose());
+        let (touch, directions) = (&touches[place], column.linear.map(S::value).transpose());
         let first = first_turn(linkage, touch);
         let begin = sides.len();
         sides.resize(begin + linkage.pattern.size() - first, Matrix3::zeros());
         let side = &mut sides[begin..];
         let mut set = |node: usize, lever: Vector3<S>, sign: f64| {
             let place = linkage.place_of(node);
-            side[linkage.pattern.turn(place.linear) - first] = directions * S::from(sign);
+            side[linkage.pattern.turn(place.linear) - first] = directions * sign;
             if let Some(block) = place.angular {
-                side[linkage.pattern.turn(block) - first] = cross_matrix(&lever) * directions * S::from(sign);
+                let lever = cross_matrix(&lever.map(S::value));
+                side[linkage.pattern.turn(block) - first] = lever * directions * sign;
             }
         };
         set(touch.node, touch.lever(), 1.0);
@@ -287,8 +291,9 @@ fn see_through_factors<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Link
     for one in 0..count {
         for other in 0..=one {
             let block = motion.product(linkage, side(one), side(other));
-            yielding[one * count + other] = block;
-            yielding[other * count + one] = block.transpose();
+            for (place, block) in [(one * count + other, block), (other * count + one, block.transpose())] {
+                yielding[place].zip_apply(&block, |entry, value| *entry = entry.change() + S::from(value));
+            }
         }
     }
 }

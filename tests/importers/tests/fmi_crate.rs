@@ -1,6 +1,4 @@
 //! The `fmi` crate runs every FMU, of FMI 2.0 and 3.0, and gets the numbers of `contact-fmu simulate`.
-//!
-//! `CONTACT_FMU` names the builder's executable.
 
 use fmi::EventFlags;
 use fmi::fmi2::import::Fmi2Import;
@@ -11,54 +9,22 @@ use fmi::fmi3::{
     CoSimulation as CoSimulation3, Common as Common3, Fmi3Model, GetSet, ModelExchange as ModelExchange3,
 };
 use fmi::traits::FmiImport;
-use std::num::NonZero;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::Path;
 
-fn builder(arguments: &[&str]) {
-    let executable = std::env::var("CONTACT_FMU").expect("CONTACT_FMU names the contact-fmu executable");
-    let status = Command::new(executable).args(arguments).status().expect("the builder starts");
-    assert!(status.success(), "{arguments:?}");
-}
-
-fn models() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../models");
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut models: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
-    models.sort();
-    models
-}
+mod common;
+use common::{assert_same, builder, built, for_each_model};
 
 #[test]
 fn every_model_runs_with_the_same_numbers() {
-    let models = models();
-    assert!(models.len() >= 5);
-    let next = AtomicUsize::new(0);
-    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(model) = models.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    runs_with_the_same_numbers(model);
-                }
-            });
-        }
-    });
+    for_each_model(runs_with_the_same_numbers);
 }
 
-fn runs_with_the_same_numbers(model: &Path) {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let name = model.file_name().unwrap().to_str().unwrap();
-    let fmu = folder.join(format!("{name}.fmu"));
-    let csv = folder.join(format!("{name}.csv"));
-    let source = model.join("model.toml");
-    builder(&["build", source.to_str().unwrap(), "-o", fmu.to_str().unwrap()]);
-    builder(&["simulate", fmu.to_str().unwrap(), "-o", csv.to_str().unwrap()]);
-    compare(&fmu, &csv);
-    let fmu3 = folder.join(format!("{name}3.fmu"));
-    builder(&["build", source.to_str().unwrap(), "--fmi", "3", "-o", fmu3.to_str().unwrap()]);
-    compare3(&fmu3, &csv);
+fn runs_with_the_same_numbers(model: &str) {
+    let [two, three] = ["2", "3"].map(|version| built(model, version, "fmi"));
+    let csv = two.with_extension("csv");
+    builder(["simulate", two.to_str().unwrap(), "-o", csv.to_str().unwrap()]);
+    compare(&two, &csv);
+    compare3(&three, &csv);
 }
 
 /// Rows that are compared: `simulate` and other importers run to the end.
@@ -106,8 +72,7 @@ fn compare3(fmu: &Path, csv: &Path) {
             let mut values = vec![0.0; columns.len()];
             get(*reference, &mut values);
             for (&column, value) in columns.iter().zip(&values) {
-                let error = (row[column] - value).abs();
-                assert!(error <= 1e-12 * value.abs().max(1.0), "{} at {}", table.header[column], row[0]);
+                assert_same(row[column], *value, || format!("{} at {}", table.header[column], row[0]));
             }
         }
     };
@@ -177,12 +142,7 @@ fn compare(fmu: &Path, csv: &Path) {
         }
         instance.get_real(&numbers, &mut values).unwrap();
         for ((column, _), value) in references.iter().zip(&values) {
-            assert!(
-                (row[*column] - value).abs() <= 1e-9 * value.abs().max(1.0),
-                "{} at {}",
-                header[*column],
-                row[0]
-            );
+            assert_same(row[*column], *value, || format!("{} at {}", header[*column], row[0]));
         }
     }
     instance.terminate().unwrap();

@@ -1,7 +1,5 @@
-//! `fmi-rs` finds nothing wrong with the description of any FMU but what FMPy wants, runs all of them, of FMI 2.0 and 3.0, in co-simulation and
-//! model exchange, with the same numbers, and ends steps at impacts.
-//!
-//! `CONTACT_FMU` names the builder's executable.
+//! `fmi-rs` finds nothing wrong with the description of any FMU but what FMPy wants, runs all of them, of FMI 2.0 and 3.0, in
+//! co-simulation and model exchange, with the same numbers, and ends steps at impacts.
 
 use fmi_rs::fmi3::LibraryKind;
 use fmi_rs::model_description::{DefaultExperiment, fmi2, fmi3};
@@ -10,41 +8,21 @@ use fmi_rs::sim::solver::ForwardEulerFactory;
 use fmi_rs::sim::{fmi2 as sim2, fmi3 as sim3};
 use fmi_rs::zip::extract_zip_archive;
 use std::collections::BTreeMap;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+
+mod common;
+use common::{assert_same, built, for_each_model};
 
 /// Steps of a run: a power of two, so that `STEPS * step / step` is exact.
 const STEPS: f64 = 128.0;
 /// Times that differ by less are the same.
 const TOLERANCE: f64 = 1e-9;
 
-fn models() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../models");
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let folders = entries.filter(|path| path.is_dir());
-    let models: Vec<String> =
-        folders.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect();
-    assert!(models.len() >= 20);
-    models
-}
-
-/// The folder of an FMU that was just built, for one test alone: a library that another one has loaded must not be written.
+/// The folder of an FMU that was just built.
 fn extracted(model: &str, version: &str, test: &str) -> PathBuf {
-    let executable = std::env::var("CONTACT_FMU").expect("CONTACT_FMU names the contact-fmu executable");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../models").join(model).join("model.toml");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
-    std::fs::create_dir_all(&folder).unwrap();
-    let fmu = folder.join(format!("{model}{version}.fmu"));
-    let built = Command::new(executable)
-        .args(["build", "--fmi", version, "-o"])
-        .args([&fmu, &source])
-        .status()
-        .expect("the builder starts");
-    assert!(built.success(), "{model}");
-    let target = folder.join(format!("{model}{version}"));
+    let fmu = built(model, version, test);
+    let target = fmu.with_extension("");
     extract_zip_archive(&fmu, &target).unwrap();
     target
 }
@@ -250,22 +228,11 @@ fn description3(folder: &Path) -> Arc<fmi3::ModelDescription> {
 
 #[test]
 fn every_model_is_valid_and_runs_with_the_same_numbers() {
-    let models = models();
-    let next = AtomicUsize::new(0);
-    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(model) = models.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    is_valid_and_runs_with_the_same_numbers(model);
-                }
-            });
-        }
-    });
+    for_each_model(is_valid_and_runs_with_the_same_numbers);
 }
 
 fn is_valid_and_runs_with_the_same_numbers(model: &str) {
-    let [folder2, folder3] = ["2", "3"].map(|version| extracted(model, version, "runs"));
+    let [folder2, folder3] = ["2", "3"].map(|version| extracted(model, version, "fmi-rs"));
     let two = Arc::new(fmi2::ModelDescription::from_path(&folder2.join("modelDescription.xml")).unwrap());
     let problems: Vec<String> = two.validate().into_iter().map(|problem| problem.message).collect();
     assert!(problems.is_empty(), "{model}: {problems:#?}");
@@ -280,11 +247,7 @@ fn is_valid_and_runs_with_the_same_numbers(model: &str) {
         assert_eq!(first.times, second.times, "{model} {kind:?}");
         for (name, values) in &first.columns {
             for ((one, other), time) in values.iter().zip(&second.columns[name]).zip(&first.times) {
-                let error = (one - other).abs();
-                assert!(
-                    error <= 1e-12 * one.abs().max(1.0),
-                    "{model} {kind:?}: {name} at {time}: {one}, {other}"
-                );
+                assert_same(*one, *other, || format!("{model} {kind:?}: {name} at {time}"));
             }
         }
     }
@@ -293,7 +256,7 @@ fn is_valid_and_runs_with_the_same_numbers(model: &str) {
 /// Bouncing ball: a fall of 0.801 m under 10 m/s^2, restitution 0.8.
 #[test]
 fn steps_end_at_impacts() {
-    let folder = extracted("bouncing_ball", "3", "events");
+    let folder = extracted("bouncing_ball", "3", "fmi-rs-events");
     let description = description3(&folder);
     let recorder = recorder3(&description);
     let step = 1.0 / 64.0;

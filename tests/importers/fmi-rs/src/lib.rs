@@ -1,1 +1,0 @@
-//! Tests only: the FMUs in `fmi-rs`.
