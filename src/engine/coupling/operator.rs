@@ -51,7 +51,7 @@ const TRIAL: u32 = 4;
 /// that stand out of noise.
 const TRIAL_PROBE: (f64, f64) = (0.1, 1.0);
 /// Windows within which what a push has done is seen, whatever the latency.
-const RECENT: u8 = 3;
+pub const RECENT: u8 = 3;
 
 const AXES: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
@@ -501,8 +501,8 @@ impl Operator {
         LATENCY + SAMPLES as u32 + LISTEN + fading as u32
     }
 
-    /// The forces of probes in the next window, by row, where they are `due`, smaller where a trial goes on; accelerations and windows have the given
-    /// sizes.
+    /// The forces of probes in the next window, by row, where they are `due`, smaller where a trial goes on; accelerations
+    /// and windows have the given sizes.
     pub fn probe(
         &mut self,
         (due, tries): (bool, bool),
@@ -532,6 +532,7 @@ impl Operator {
             let level = match ways(body) {
                 Ways::All => [0, 1, 2].map(|axis| sign(axis) * size),
                 Ways::Along(way) => way.map(|part| sign(0) * part * size),
+                Ways::End => [0.0; 3],
                 // A probe that has begun is not ended.
                 Ways::None => {
                     self.levels[3 * body..][..3].fill(0.0);
@@ -545,6 +546,11 @@ impl Operator {
             }
         }
         &self.probes[..rows]
+    }
+
+    /// Whether the last probes have left velocity.
+    pub fn is_probed(&self) -> bool {
+        self.levels.iter().any(|&level| level != 0.0)
     }
 
     /// Takes note of bodies that are struck: the velocities of all that respond to them jump, and with them the rate of the
@@ -604,6 +610,8 @@ impl Operator {
 
 /// Ways in which a body may be probed: where contact presses it, as contact pushes.
 pub enum Ways {
+    /// No more; the last probe is ended.
+    End,
     /// Not at all.
     None,
     /// Along a unit vector.

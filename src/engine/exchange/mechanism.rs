@@ -9,7 +9,7 @@ use crate::engine::contact::{InverseMass, Touch, gap};
 use crate::engine::coupling::kinetic::{Start, plan};
 use crate::engine::coupling::latency;
 use crate::engine::coupling::memory::Memory;
-use crate::engine::coupling::operator::{CHANGE, Push, Trial, Ways};
+use crate::engine::coupling::operator::{CHANGE, Push, RECENT, Trial, Ways};
 use crate::engine::coupling::response::Response;
 use crate::engine::coupling::{CouplingState, Motion};
 use crate::engine::math::twist::{Mobility, Twist, Wrench};
@@ -163,9 +163,12 @@ fn join<S: Scalar>(system: &System, state: &mut State<S>, members: &[usize]) {
 pub fn probe<S: Scalar>(system: &System, state: &mut State<S>, duration: f64) {
     let Some((mechanism, late)) = learns(system, state) else { return };
     let tries = !mechanism.is_said && !state.operator.joined;
-    if tries && !matches!(state.operator.trial, Trial::Runs { .. }) {
+    let is_over = tries && !matches!(state.operator.trial, Trial::Runs { .. });
+    if is_over && !state.operator.is_probed() {
         return;
     }
+    // An impact would turn round what a trial has left of velocity.
+    let ends = is_over || tries && any_within(system, state, mechanism, f64::from(RECENT) * duration);
     let members = &mechanism.members;
     let due = state.operator.is_ready()
         && (!state.operator.joined
@@ -186,7 +189,9 @@ pub fn probe<S: Scalar>(system: &System, state: &mut State<S>, duration: f64) {
     let ways = |body: usize| {
         let CouplingState { memory, output, .. } = &couplings[members[body]];
         let size = length(&output.force).value();
-        if size <= TOLERANCES.negligible * mass(body) * acceleration {
+        if ends {
+            Ways::End
+        } else if size <= TOLERANCES.negligible * mass(body) * acceleration {
             Ways::All
         } else if moves && memory.resting && !is_struck(body) && !tries {
             Ways::Along(values(&output.force).map(|part| part / size))
@@ -210,11 +215,15 @@ pub fn probe<S: Scalar>(system: &System, state: &mut State<S>, duration: f64) {
 
 /// Whether something may touch within the windows in which the operator may become another one.
 fn any_near<S: Scalar>(system: &System, state: &State<S>, mechanism: &Mechanism, duration: f64) -> bool {
-    mechanism.contacts.iter().any(|&contact| is_near(system, state, contact, duration))
+    any_within(system, state, mechanism, CHANGE * duration)
 }
 
-fn is_near<S: Scalar>(system: &System, state: &State<S>, contact: usize, duration: f64) -> bool {
-    let time = CHANGE * duration;
+/// Whether something may touch within a time.
+fn any_within<S: Scalar>(system: &System, state: &State<S>, mechanism: &Mechanism, time: f64) -> bool {
+    mechanism.contacts.iter().any(|&contact| is_within(system, state, contact, time))
+}
+
+fn is_within<S: Scalar>(system: &System, state: &State<S>, contact: usize, time: f64) -> bool {
     let node = system.contacts[contact].sides().node;
     let coupling = system.nodes[node].coupling.expect("a contact of a member");
     let speed = length(&state.nodes[node].velocity).value();
