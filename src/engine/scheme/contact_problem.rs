@@ -93,6 +93,9 @@ impl<S: Solvable> IslandStep<'_, S> {
         friction::begin(self, dt);
         joint_friction::begin(self, dt);
         let is_linked = linked::yields(self, Placing::Acting, dt);
+        // Captured steps close what bends away by their correction of positions. Impulses and velocities have one normal
+        // there: impulses do no work on what they hold, and contacts that carry one another do not contradict.
+        let is_captured = !self.island.finds_impacts(&self.system.settings);
         let (mut pass, mut unsolved) = (0, 0);
         let mut is_held;
         let mut has_moved = false;
@@ -104,7 +107,7 @@ impl<S: Solvable> IslandStep<'_, S> {
                 let touch = &self.workspace.touches[self.workspace.active[index]];
                 let frame = &self.workspace.columns[index].linear;
                 let velocity = self.proposed_velocity(touch);
-                let local = if touch.flat {
+                let local = if touch.flat || is_captured {
                     frame * velocity
                 } else {
                     let (after, pushed) =
