@@ -206,7 +206,7 @@ impl Dictionary<'_> {
         for row in 0..self.rows {
             largest = largest.max(-self.entry(row, column));
         }
-        let threshold = -TOLERANCES.negligible * largest;
+        let threshold = -TOLERANCES.rounding * largest;
         let mut lowest = f64::INFINITY;
         for row in 0..self.rows {
             let slope = self.entry(row, column);
