@@ -141,17 +141,27 @@ fn remapped_paths(root: &Path, target_dir: &Path) -> Result<Vec<String>, Box<dyn
 /// Packs the libraries into `out` and writes the source file that embeds them.
 fn embed(libraries: &[Libraries], out: &Path) -> Result<(), Box<dyn Error>> {
     let mut source = String::from("pub(super) static RUNTIMES: &[Runtime] = &[\n");
-    for (Platform { name, extension }, libraries) in libraries {
+    for (platform, libraries) in libraries {
         let mut embedded = String::new();
         for (library, version) in libraries.iter().zip(VERSIONS) {
-            let file = format!("{name}-{version}.zip");
             let contents = fs::read(library).map_err(|error| format!("{}: {error}", library.display()))?;
-            fs::write(out.join(&file), packed::write(&contents)?)?;
-            write!(embedded, "Packed(include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\"))), ")?;
+            let files = platforms::files(platform, version, &contents)
+                .map_err(|error| format!("{} {error}", library.display()))?;
+            embedded.push_str("&[");
+            for (folder, contents) in files {
+                let file = format!("{folder}-{version}.zip");
+                fs::write(out.join(&file), packed::write(contents)?)?;
+                write!(
+                    embedded,
+                    "({folder:?}, Packed(include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\")))), "
+                )?;
+            }
+            embedded.push_str("], ");
         }
+        let Platform { name, extension } = platform;
         writeln!(
             source,
-            "    Runtime {{ platform: {name:?}, extension: {extension:?}, libraries: [{embedded}] }},"
+            "    Runtime {{ platform: {name:?}, extension: {extension:?}, files: [{embedded}] }},"
         )?;
     }
     source.push_str("];\n");

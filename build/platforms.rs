@@ -65,6 +65,46 @@ pub type Libraries = (&'static Platform, [PathBuf; 2]);
 /// How the names of the libraries of FMI 2.0 and 3.0 end, without extension.
 pub const VERSIONS: [&str; 2] = ["fmi2", "fmi3"];
 
+/// The folders below `binaries/` in FMUs of a version that a library for a platform goes to, each with the library. FMI 3.0
+/// has a folder for each processor of macOS; a library for several is taken apart.
+pub fn files<'a>(
+    platform: &Platform,
+    version: &str,
+    library: &'a [u8],
+) -> Result<Vec<(&'static str, &'a [u8])>, String> {
+    let folder = match (version, platform.name) {
+        ("fmi3", "linux64") => "x86_64-linux",
+        ("fmi3", "linux32") => "x86-linux",
+        ("fmi3", "win64") => "x86_64-windows",
+        ("fmi3", "win32") => "x86-windows",
+        ("fmi3", "darwin64") => return slices(library).ok_or_else(|| "is no library for macOS".to_owned()),
+        _ => platform.name,
+    };
+    Ok(vec![(folder, library)])
+}
+
+/// The parts of a library for macOS, each with the folder of its processor.
+fn slices(library: &[u8]) -> Option<Vec<(&'static str, &[u8])>> {
+    let word = |at: usize| Some(<[u8; 4]>::try_from(library.get(at..at + 4)?).unwrap());
+    let folder = |processor: u32| match processor {
+        0x0100_0007 => Some("x86_64-darwin"),
+        0x0100_000c => Some("aarch64-darwin"),
+        _ => None,
+    };
+    if word(0)? != [0xca, 0xfe, 0xba, 0xbe] {
+        return Some(vec![(folder(u32::from_le_bytes(word(4)?))?, library)]);
+    }
+    // Of a universal library the first numbers are count, then processor, kind, offset, size and alignment of each part.
+    let number = |at: usize| Some(u32::from_be_bytes(word(at)?));
+    (0..number(4)? as usize)
+        .map(|part| {
+            let entry = 8 + 20 * part;
+            let (start, size) = (number(entry + 8)? as usize, number(entry + 12)? as usize);
+            Some((folder(number(entry)?)?, library.get(start..start.checked_add(size)?)?))
+        })
+        .collect()
+}
+
 /// The libraries in each folder named as a platform below `folder`, in the order of [`PLATFORMS`].
 pub fn libraries_in(folder: &Path) -> Result<Vec<Libraries>, Box<dyn Error>> {
     let names = || PLATFORMS.map(|platform| platform.name).join(", ");

@@ -4,7 +4,6 @@
 #![cfg(feature = "cli")]
 
 use crate::support::{contact_fmu, fail, model_path, root, stderr, succeed};
-use contact_fmu::fmi_version::FmiVersion;
 use contact_fmu::package::runtime;
 use std::collections::BTreeMap;
 use std::fs;
@@ -52,7 +51,7 @@ fn a_package_has_models_libraries_and_licenses() {
     let files = contents(&folder.path().join("coupled_ball"));
     for runtime in runtime::select(&[]).unwrap() {
         let path = format!("Resources/Library/{}/contact_fmu.{}", runtime.platform, runtime.extension);
-        assert_eq!(files[&path], runtime.library(FmiVersion::Two).unpack());
+        assert_eq!(files[&path], runtime.library().unpack());
     }
     for path in [
         "package.mo",

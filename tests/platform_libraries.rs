@@ -7,7 +7,7 @@ mod platforms;
 
 use contact_fmu::fmi_version::FmiVersion;
 use contact_fmu::package::runtime;
-use platforms::{libraries_in, of_library, of_target};
+use platforms::{files, libraries_in, of_library, of_target};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -131,7 +131,47 @@ fn targets_have_their_platform() {
 fn embedded_libraries_are_for_their_platform() {
     for library in runtime::select(&[]).unwrap() {
         for version in [FmiVersion::Two, FmiVersion::Three] {
-            assert_eq!(of_library(&library.library(version).unpack()), Some(library.platform));
+            for (folder, file) in library.files(version) {
+                assert_eq!(of_library(&file.unpack()), Some(library.platform), "{folder}");
+            }
         }
     }
+}
+
+/// A library for macOS and one processor, from the definition of Mach-O, and as much else as is asked for.
+fn mach(processor: u32, filling: usize) -> Vec<u8> {
+    let mut bytes = vec![0xcf, 0xfa, 0xed, 0xfe];
+    bytes.extend(processor.to_le_bytes());
+    bytes.resize(bytes.len() + filling, 0xaa);
+    bytes
+}
+
+#[test]
+fn a_universal_library_is_taken_apart_for_fmi_3() {
+    let parts = [(0x0100_0007, "x86_64-darwin", 100), (0x0100_000c, "aarch64-darwin", 50)];
+    let libraries = parts.map(|(processor, _, filling)| mach(processor, filling));
+    let mut universal = vec![0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 2];
+    let mut offset = 64;
+    for ((processor, _, _), library) in parts.iter().zip(&libraries) {
+        for number in [*processor, 3, offset, library.len() as u32, 5] {
+            universal.extend(number.to_be_bytes());
+        }
+        offset += 128;
+    }
+    for (place, library) in libraries.iter().enumerate() {
+        universal.resize(64 + 128 * place, 0);
+        universal.extend(library);
+    }
+    let darwin = of_target("aarch64-apple-darwin").unwrap();
+    let expected: Vec<_> =
+        parts.iter().zip(&libraries).map(|((_, folder, _), library)| (*folder, &library[..])).collect();
+    assert_eq!(files(darwin, "fmi3", &universal).unwrap(), expected);
+    assert_eq!(files(darwin, "fmi2", &universal).unwrap(), [("darwin64", &universal[..])]);
+    // One for a single processor is for that alone.
+    assert_eq!(files(darwin, "fmi3", &libraries[1]).unwrap(), expected[1..]);
+    for broken in [&universal[..40], &universal[..200], &mach(7, 10)] {
+        assert_eq!(files(darwin, "fmi3", broken).unwrap_err(), "is no library for macOS");
+    }
+    let linux = of_target("x86_64-unknown-linux-gnu").unwrap();
+    assert_eq!(files(linux, "fmi3", b"library").unwrap(), [("x86_64-linux", &b"library"[..])]);
 }

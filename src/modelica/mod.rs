@@ -11,7 +11,6 @@ mod text;
 pub use text::package_name_fault;
 
 use crate::description::write::GENERATION_TOOL;
-use crate::fmi_version::FmiVersion;
 use crate::model::file::{self, SourceModel};
 use crate::model::{Coupling, Latency, Model, Motion, packed};
 use crate::package::entries::{Contents, Entry, LICENSES, file as text_file};
@@ -89,7 +88,7 @@ pub fn files(source: &SourceModel, package: &str, platforms: &[String]) -> Resul
     for runtime in runtimes {
         files.push(Entry {
             path: format!("Resources/Library/{}/{LIBRARY}.{}", runtime.platform, runtime.extension),
-            contents: Contents::Library(runtime.library(FmiVersion::Two)),
+            contents: Contents::Library(runtime.library()),
         });
     }
     for (name, text) in LICENSES {

@@ -68,10 +68,10 @@ pub fn entries(source: &SourceModel, version: FmiVersion, runtimes: &[&'static R
         entries.push(file("terminalsAndIcons/terminalsAndIcons.xml", terminals.into_bytes()));
     }
     for runtime in runtimes {
-        for folder in runtime.folders(version) {
+        for &(folder, library) in runtime.files(version) {
             entries.push(Entry {
                 path: format!("binaries/{folder}/{}.{}", model.name, runtime.extension),
-                contents: Contents::Library(runtime.library(version)),
+                contents: Contents::Library(library),
             });
         }
     }

@@ -37,39 +37,28 @@ pub struct Runtime {
     pub platform: &'static str,
     /// File extension, without the dot.
     pub extension: &'static str,
-    /// The library of FMI 2.0, and that of 3.0.
-    libraries: [Packed; 2],
+    /// For FMI 2.0 and 3.0, the folders below `binaries/` with the library of each.
+    files: [&'static [(&'static str, Packed)]; 2],
 }
 
 impl Runtime {
-    /// The library for a version.
-    pub fn library(&self, version: FmiVersion) -> Packed {
+    /// The folders below `binaries/` in FMUs of a version, with the library of each: that for macOS has one for each
+    /// processor in FMI 3.0.
+    pub fn files(&self, version: FmiVersion) -> &'static [(&'static str, Packed)] {
         match version {
-            FmiVersion::Two => self.libraries[0],
-            FmiVersion::Three => self.libraries[1],
+            FmiVersion::Two => self.files[0],
+            FmiVersion::Three => self.files[1],
         }
     }
 
-    /// Folders below `binaries/` that the library goes to. One for both processors of macOS has two in FMI 3.0.
-    pub fn folders(&self, version: FmiVersion) -> &'static [&'static str] {
-        match (version, self.platform) {
-            (_, "aarch64-linux") => &["aarch64-linux"],
-            (FmiVersion::Two, "linux64") => &["linux64"],
-            (FmiVersion::Two, "linux32") => &["linux32"],
-            (FmiVersion::Two, "win64") => &["win64"],
-            (FmiVersion::Two, "win32") => &["win32"],
-            (FmiVersion::Two, _) => &["darwin64"],
-            (FmiVersion::Three, "linux64") => &["x86_64-linux"],
-            (FmiVersion::Three, "linux32") => &["x86-linux"],
-            (FmiVersion::Three, "win64") => &["x86_64-windows"],
-            (FmiVersion::Three, "win32") => &["x86-windows"],
-            (FmiVersion::Three, _) => &["x86_64-darwin", "aarch64-darwin"],
-        }
+    /// The one library of FMI 2.0.
+    pub fn library(&self) -> Packed {
+        self.files[0][0].1
     }
 
     /// Whether it is for a platform, by the name of either version.
     fn is_for(&self, name: &str) -> bool {
-        self.platform == name || self.folders(FmiVersion::Three).contains(&name)
+        self.platform == name || self.files(FmiVersion::Three).iter().any(|(folder, _)| *folder == name)
     }
 }
 
