@@ -64,9 +64,7 @@ pub fn run() -> Ball {
         (Order::Interpolating, "0", None),
     ];
     let orders = orders.map(|(order, latency, line)| {
-        // What is told needs no test forces.
-        let told = if latency == "\"auto\"" { "" } else { "mechanism = false" };
-        let run = fall(order, &format!("mass = 1.0\nlatency = {latency}\n{told}"));
+        let run = fall(order, &format!("mass = 1.0\nlatency = {latency}"));
         OrderRun { order, latency, run, line }
     });
     let masses = [(0.5, true), (2.0, true), (0.5, false), (2.0, false)].map(|(mass, adapt)| {

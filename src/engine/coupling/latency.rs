@@ -24,6 +24,8 @@ pub struct LatencyMemory {
     pub windows: u8,
     /// Whether that is more than a guess.
     pub known: bool,
+    /// Whether the model or the interface says so, so that there is nothing to find out.
+    pub given: bool,
     /// Whether it was given, and the body responds as if it were the other.
     pub doubted: bool,
     /// Squared errors of what was foretold for either, fading.
@@ -97,6 +99,7 @@ impl LatencyMemory {
         LatencyMemory {
             windows: given.unwrap_or(0),
             known: given.is_some(),
+            given: given.is_some(),
             doubted: false,
             cost: [0.0; 2],
             differences,

@@ -78,8 +78,6 @@ pub struct Operator {
     windows: u32,
     /// Sums of the probes so far, and those of the last two windows, newest first: forces.
     levels: Vec<f64>,
-    /// Sums of these, which tell how far probes have moved bodies.
-    moved: Vec<f64>,
     probes: Vec<f64>,
     /// Largest inverse mass that the model says.
     declared: f64,
@@ -153,7 +151,6 @@ impl Operator {
             count: 0,
             windows: 0,
             levels: vec![0.0; rows],
-            moved: vec![0.0; rows],
             probes: vec![0.0; 2 * rows],
             declared: 0.0,
             joined: false,
@@ -168,39 +165,17 @@ impl Operator {
     }
 
     /// Its lists of numbers.
-    fn lists(&mut self) -> [&mut Vec<f64>; 10] {
-        let Operator {
-            w,
-            rate,
-            covariance,
-            velocities,
-            impulses,
-            pushes,
-            levels,
-            moved,
-            probes,
-            answers,
-            ..
-        } = self;
-        [w, rate, covariance, velocities, impulses, pushes, levels, moved, probes, answers]
+    fn lists(&mut self) -> [&mut Vec<f64>; 9] {
+        let Operator { w, rate, covariance, velocities, impulses, pushes, levels, probes, answers, .. } =
+            self;
+        [w, rate, covariance, velocities, impulses, pushes, levels, probes, answers]
     }
 
     /// Without allocation where sizes agree.
     pub fn copy_from(&mut self, source: &Operator) {
-        let Operator {
-            w,
-            rate,
-            covariance,
-            velocities,
-            impulses,
-            pushes,
-            levels,
-            moved,
-            probes,
-            answers,
-            ..
-        } = source;
-        let others = [w, rate, covariance, velocities, impulses, pushes, levels, moved, probes, answers];
+        let Operator { w, rate, covariance, velocities, impulses, pushes, levels, probes, answers, .. } =
+            source;
+        let others = [w, rate, covariance, velocities, impulses, pushes, levels, probes, answers];
         for (list, other) in self.lists().into_iter().zip(others) {
             list.clone_from(other);
         }
@@ -222,7 +197,7 @@ impl Operator {
             && [&self.velocities, &self.impulses, &self.pushes]
                 .iter()
                 .all(|list| list.len() == SAMPLES * rows)
-            && [&self.levels, &self.moved].iter().all(|list| list.len() == rows)
+            && self.levels.len() == rows
             && [&self.probes, &self.answers].iter().all(|list| list.len() == 2 * rows)
             && [&self.owed, &self.reach].iter().all(|list| 3 * list.len() == rows)
             && 3 * self.pushes_of_late.len() == rows
@@ -232,7 +207,6 @@ impl Operator {
     pub fn wait(&mut self) {
         self.count = 0;
         self.levels.fill(0.0);
-        self.moved.fill(0.0);
         self.probes.fill(0.0);
     }
 
@@ -558,11 +532,10 @@ impl Operator {
             let level = match ways(body) {
                 Ways::All => [0, 1, 2].map(|axis| sign(axis) * size),
                 Ways::Along(way) => way.map(|part| sign(0) * part * size),
-                Ways::End => [0, 1, 2].map(|axis| -self.moved[3 * body + axis]),
+                Ways::End => [0.0; 3],
                 // A probe that has begun is not ended.
                 Ways::None => {
                     self.levels[3 * body..][..3].fill(0.0);
-                    self.moved[3 * body..][..3].fill(0.0);
                     [0.0; 3]
                 }
             };
@@ -570,15 +543,14 @@ impl Operator {
                 let row = 3 * body + axis;
                 self.probes[row] = level - self.levels[row];
                 self.levels[row] = level;
-                self.moved[row] += level;
             }
         }
         &self.probes[..rows]
     }
 
-    /// Whether probes have left velocity or displacement.
+    /// Whether the last probes have left velocity.
     pub fn is_probed(&self) -> bool {
-        self.levels.iter().chain(&self.moved).any(|&left| left != 0.0)
+        self.levels.iter().any(|&level| level != 0.0)
     }
 
     /// Takes note of bodies that are struck: the velocities of all that respond to them jump, and with them the rate of the

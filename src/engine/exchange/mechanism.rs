@@ -27,10 +27,11 @@ fn learns<'a, S: Scalar>(system: &'a System, state: &State<S>) -> Option<(&'a Me
     let mut late = None;
     for &member in &mechanism.members {
         let mode = &system.couplings[member].mode;
-        if !(mode.is_of_mechanism() || mode.may_be_of_mechanism()) {
+        let memory = &state.couplings[member].memory;
+        // A master whose latency is given is not tried with forces of no use to it.
+        if !(mode.is_of_mechanism() || mode.may_be_of_mechanism() && !memory.latency.given) {
             return None;
         }
-        let memory = &state.couplings[member].memory;
         let windows = memory.latency.windows;
         let mass = state.parameters.mass[system.couplings[member].node].value();
         let stiff = memory.response.is_on_stiff_spring();
