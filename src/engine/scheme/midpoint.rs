@@ -751,6 +751,9 @@ fn revise_sticking<S: Solvable>(step: &mut IslandStep<'_, S>, trial: u32) -> boo
 
 /// Makes the motion of the last sweep real.
 fn accept<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
+    if !step.workspace.active.is_empty() && step.is_jointed() {
+        linked::judge(step);
+    }
     let mut impact = false;
     for index in 0..step.workspace.active.len() {
         let touch = step.workspace.touches[step.workspace.active[index]];
