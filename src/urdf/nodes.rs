@@ -8,7 +8,7 @@
 use super::bodies::{Bodies, Body};
 use super::mass::{Mass, unit_moments};
 use super::meshes::Meshes;
-use super::robot::{Geometry, JointKind, Robot, Span};
+use super::robot::{self, Geometry, JointKind, Robot, Span};
 use super::write::Names;
 use crate::model::TriangleMesh;
 use crate::model::diagnostics::Problem;
@@ -25,6 +25,7 @@ const CENTRED: f64 = 1e-9;
 pub struct Model {
     pub nodes: Vec<Node>,
     pub joints: Vec<Joint>,
+    pub dampers: Vec<Damper>,
     /// Meshes that nodes name.
     pub files: Vec<(String, String)>,
     /// Links that share a node, for comments.
@@ -69,6 +70,17 @@ pub enum Motion {
     Fixed,
     Revolute { axis: Vector3<f64>, position: Vector3<f64>, limits: Option<[f64; 2]> },
     Prismatic { axis: Vector3<f64>, position: Vector3<f64>, limits: Option<[f64; 2]> },
+}
+
+/// A damper along the axis of a prismatic joint.
+#[derive(Debug)]
+pub struct Damper {
+    pub name: String,
+    pub comment: String,
+    pub between: [String; 2],
+    pub damping: f64,
+    /// Its ends in the frames of the nodes, or in the world's on the ground.
+    pub anchors: [Vector3<f64>; 2],
 }
 
 /// A collision element in the world.
@@ -139,7 +151,16 @@ pub fn nodes(
         let comment =
             (hinge.start != 0.0).then(|| format!("counts from {:?} of {}", hinge.start, joint.name));
         let between = hinge.between.map(|body| node_of[body].clone());
-        model.joints.push(Joint { name: names.unique(&joint.name, "joint"), comment, between, motion });
+        let name = names.unique(&joint.name, "joint");
+        if joint.damping > 0.0 {
+            let damper = names.unique(&format!("{name}_damper"), "spring");
+            let ends = [position, position + axis * damper_reach(joint, hinge.start)];
+            let anchors = [0, 1].map(|end| model.in_frame_of(&between[end], &ends[end]));
+            let comment = format!("damping of {}", joint.name);
+            let (between, damping) = (between.clone(), joint.damping);
+            model.dampers.push(Damper { name: damper, comment, between, damping, anchors });
+        }
+        model.joints.push(Joint { name, comment, between, motion });
     }
     if model.nodes.is_empty() {
         let span = robot.links[bodies.bodies[0].links[0]].span.clone();
@@ -285,7 +306,19 @@ fn cuboid(size: [f64; 3]) -> TriangleMesh {
     TriangleMesh { corners: (0..8).map(corner).collect(), triangles: TRIANGLES.to_vec() }
 }
 
+/// Distance at the start of the ends of a damper, which are as far apart as the joint can move when it is at its lower limit.
+fn damper_reach(joint: &robot::Joint, start: f64) -> f64 {
+    let [lower, upper] = joint.limits.expect("a prismatic joint has limits");
+    (upper - lower) + (start - lower)
+}
+
 impl Model {
+    /// A place in the world in the frame of a node; that of the ground is the world's.
+    fn in_frame_of(&self, name: &str, place: &Vector3<f64>) -> Vector3<f64> {
+        let node = self.nodes.iter().find(|node| node.name == name);
+        node.map_or(*place, |node| node.at.inverse_transform_point(&Point3::from(*place)).coords)
+    }
+
     /// The hull of a mesh in the world as the shape of a node at `at`, in a file.
     fn hull(&mut self, mesh: &TriangleMesh, at: &Isometry3<f64>, file: &str) -> Shape {
         let corners: Vec<Vector3<f64>> = mesh

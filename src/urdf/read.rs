@@ -325,6 +325,14 @@ impl Reading {
         let limits = if moves && word != "continuous" { self.limits(element, &name) } else { None };
         let mimic =
             element.child("mimic").filter(|_| moves).and_then(|mimic| self.mimic(mimic, &name, joints));
+        let damping = match element.child("dynamics").filter(|_| kind == JointKind::Prismatic) {
+            Some(dynamics) => self.number(dynamics, "damping").unwrap_or(0.0),
+            None => 0.0,
+        };
+        if damping < 0.0 {
+            let message = format!("joint `{name}` has the damping {damping:?}");
+            self.problem(element, message, "damping is not below 0");
+        }
         self.unused_of_joint(element, &name, word);
         Some(Joint {
             name,
@@ -336,6 +344,7 @@ impl Reading {
             axis,
             limits,
             mimic,
+            damping,
         })
     }
 
@@ -391,7 +400,9 @@ impl Reading {
                     whose(self, "velocity", "limits of velocity");
                 }
                 "dynamics" => {
-                    whose(self, "damping", "damping of joints");
+                    if word != "prismatic" {
+                        whose(self, "damping", "damping of revolute joints");
+                    }
                     whose(
                         self,
                         "friction",

@@ -97,6 +97,8 @@ pub struct Joint {
     pub limits: Option<[f64; 2]>,
     /// The joint, by place, that this one follows, with factor and offset.
     pub mimic: Option<(usize, f64, f64)>,
+    /// Damping of its motion; of a prismatic joint only.
+    pub damping: f64,
 }
 
 /// Which motion a joint leaves.

@@ -1,7 +1,7 @@
 //! The model file of a robot.
 
 use super::Floor;
-use super::nodes::{Joint, Model, Motion, Node, Shape};
+use super::nodes::{Damper, Joint, Model, Motion, Node, Shape};
 use nalgebra::Vector3;
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -80,6 +80,9 @@ pub fn text(
     }
     for joint in &model.joints {
         write_joint(&mut text, joint);
+    }
+    for damper in &model.dampers {
+        write_damper(&mut text, damper);
     }
     write_floor(&mut text, model, height);
     text
@@ -167,6 +170,19 @@ fn write_joint(text: &mut String, joint: &Joint) {
             number(*upper)
         );
     }
+}
+
+fn write_damper(text: &mut String, damper: &Damper) {
+    let [first, second] = &damper.between;
+    let _ = write!(
+        text,
+        "\n[[spring]] # {}\nname = \"{}\"\nbetween = [\"{first}\", \"{second}\"]\nstiffness = 0.0\ndamping = {}\nanchors = [{}, {}]\n",
+        one_line(&damper.comment),
+        damper.name,
+        number(damper.damping),
+        vector(&damper.anchors[0]),
+        vector(&damper.anchors[1])
+    );
 }
 
 fn write_floor(text: &mut String, model: &Model, height: Option<f64>) {

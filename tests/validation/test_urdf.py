@@ -155,11 +155,11 @@ def test_check_build_and_drop(robot, tmp_path):
 def test_what_is_not_in_the_model_is_told(robot):
     name, path, told, _, _, _ = robot
     wanted = {
-        "arm": ["limits of effort: pan (50.0)", "limits of velocity: pan (3.0)", "damping of joints: roll (0.1)",
+        "arm": ["limits of effort: pan (50.0)", "limits of velocity: pan (3.0)", "damping of revolute joints: roll (0.1)",
                 "friction of joints, which needs mu_static, mu_kinetic and the bearing here: roll (0.02)",
                 "joint elbow starts at 0.3", "collision shapes of world, which is the ground"],
         "quadruped": ["limits of effort", "starts at -0.9"],
-        "rover": ["<gazebo> (1)", "damping of joints: front_left_axle (0.05)"],
+        "rover": ["<gazebo> (1)", "damping of revolute joints: front_left_axle (0.05)"],
         "gripper": ["<transmission>: drive", "mimic joints, each of which moves on its own here: right (= 1.0 left + 0.0)"],
         "hand": ["what only is to be seen (<visual>): palm", "index_bend (= 0.9 index_knuckle + 0.1)"],
     }[name]
@@ -169,6 +169,24 @@ def test_what_is_not_in_the_model_is_told(robot):
         assert any(line in comment for comment in text.splitlines() if comment.startswith("#"))
     listed = [line for line in told.splitlines() if line]
     assert len(listed) == sum(line.startswith("# - ") for line in text.split("# One node")[0].splitlines())
+
+
+def test_damping_of_prismatic_joints(tmp_path):
+    """Without gravity a finger of mass m on a damper d slows down by exp(-d t / m), and the other keeps its speed."""
+    path, told = imported("gripper", tmp_path)
+    assert "damping" not in told
+    text = path.read_text().replace("step = 1e-3", "step = 1e-4")
+    path.write_text(text)
+    start = ["--set", "gravity[3]=0", "--set", "finger_left.v[2]=0.5", "--set", "finger_right.v[2]=-0.5"]
+    contact_fmu("simulate", path, "--stop", 0.1, *start, "-o", tmp_path / "slow.csv")
+    rows = read_csv(tmp_path / "slow.csv")
+    rate = 3 / 0.1
+    left = 0.5 * -np.expm1(-rate * rows["time"]) / rate
+    # Second order in the step: (rate h)^2 / 12 of the motion.
+    assert np.abs(rows["left.distance"] - left).max() < (rate * 1e-4) ** 2 * 0.5 / rate
+    assert np.abs(rows["right.distance"] - 0.5 * rows["time"]).max() < 1e-12
+    lost = 0.5 * 0.1 * 0.5**2 * -np.expm1(-2 * rate * rows["time"][-1])
+    assert rows["engine.dissipated"][-1] == pytest.approx(lost, rel=1e-4)
 
 
 def test_hulls_are_where_the_meshes_are(tmp_path):

@@ -21,6 +21,7 @@ use super::state::Motion;
 use super::{CouplingState, Kinetic};
 use crate::engine::math::twist::{Mobility, Twist, Wrench};
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::tolerances::TOLERANCES;
 
 /// Where a window starts and what is expected in it.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +45,6 @@ impl<S: Scalar> Start<S> {
     }
 }
 
-/// Velocities left to deliver below this part of the body's are rounding.
-const SETTLED: f64 = 1e-9;
 /// How planned lengths of windows follow shorter ones.
 const PLAN_MEMORY: f64 = 0.8;
 
@@ -293,7 +292,8 @@ pub fn finish<S: Scalar>(
     memory.target = end;
     memory.resting = resting;
     let speed = 1.0 + length(&end.velocity).value();
-    memory.settles = [length(&memory.velocity.linear).value() < SETTLED * speed, memory.settles[0]];
+    memory.settles =
+        [length(&memory.velocity.linear).value() < TOLERANCES.negligible * speed, memory.settles[0]];
     memory.close(output);
     coupling.output = output;
     coupling.diagnosis.latency = memory.latency.known.then_some(memory.latency.windows);

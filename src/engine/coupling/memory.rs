@@ -76,6 +76,11 @@ pub struct Window<S: Scalar> {
 }
 
 impl<S: Scalar> Window<S> {
+    /// Length that the position at the end was computed from, of which it carries the round-off.
+    pub fn position_scale(&self) -> f64 {
+        length(&self.after.position).value() + self.length * length(&self.before.velocity).value()
+    }
+
     /// Mean acceleration besides that of a contact force.
     pub fn besides(&self, contact: &Wrench<S>) -> Twist<S> {
         let (before, after) = (&self.before, &self.after);

@@ -3,6 +3,7 @@
 
 use super::memory::Window;
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::tolerances::TOLERANCES;
 use serde::{Deserialize, Serialize};
 
 /// What is known of the rule.
@@ -19,8 +20,6 @@ pub struct PositionRule {
 const WEIGHTS: [f64; 3] = [0.0, 0.5, 1.0];
 /// How near the weight of a window has to be to one of them.
 const NEAR: f64 = 0.05;
-/// Displacements below this part of the position are rounding.
-const ROUNDING: f64 = 1e-11;
 /// Windows in a row that change the rule.
 const ENOUGH: u32 = 2;
 
@@ -36,7 +35,7 @@ impl PositionRule {
         let h = window.length;
         let change = (after.velocity - before.velocity) * S::from(h);
         let size = length(&change).value();
-        if size <= ROUNDING * (1.0 + length(&after.position).value()) {
+        if size <= TOLERANCES.rounding * window.position_scale() {
             return 0.0;
         }
         let displacement = after.position - before.position - before.velocity * S::from(h);

@@ -7,6 +7,7 @@
 
 use super::memory::Window;
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
@@ -46,12 +47,8 @@ const DEAD_BAND: f64 = 0.05;
 const LEAST: f64 = 0.1;
 /// Bounds of one correction.
 const CORRECTION: (f64, f64) = (0.25, 4.0);
-/// Ratios this close are the same.
-const SAME: f64 = 1e-6;
 /// Windows within which two corrections belong to the same impact.
 const SAME_IMPACT: u32 = 3;
-/// Displacements below this part of the position say nothing about springs.
-const ROUNDING: f64 = 1e-10;
 /// Largest `(H omega)^2` for which shaping helps.
 const STIFF: f64 = 0.03;
 
@@ -153,8 +150,9 @@ impl<S: Scalar> Response<S> {
         let ratio = S::one() + surprise.dot(change) / change.dot(change);
         let last = std::mem::replace(&mut self.ratio, ratio.value());
         let off = ratio.value() - 1.0;
-        let corrected =
-            off.abs() > DEAD_BAND && ratio.value() > LEAST && (ratio.value() - last).abs() < SAME * last;
+        let corrected = off.abs() > DEAD_BAND
+            && ratio.value() > LEAST
+            && (ratio.value() - last).abs() < TOLERANCES.small * last;
         if corrected {
             self.mass_factor /= clamp(ratio);
             self.ratio = 1.0;
@@ -188,7 +186,7 @@ impl<S: Scalar> Response<S> {
         let h = window.length;
         let moved = length(&displacement).value();
         // Only an impact bends the path enough.
-        let rounding = ROUNDING * (1.0 + length(&position).value());
+        let rounding = TOLERANCES.rounding * window.position_scale();
         if jump <= IMPACT * length(expected).value() || moved <= (0.25 * h * h * jump).max(rounding) {
             return;
         }

@@ -13,6 +13,7 @@ use crate::engine::coupling::{CouplingMode, Motion, kinetic};
 use crate::engine::math::twist::{Mobility, Wrench};
 use crate::engine::state::State;
 use crate::engine::system::System;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
@@ -73,10 +74,6 @@ pub fn without(
 
 /// Rounds after which an iteration is given up.
 pub const MOST_ROUNDS: usize = 20;
-/// Impulses that differ by less than this part of the largest agree.
-const AGREED: f64 = 1e-12;
-/// Rounds that tell nothing new, as a part of what they tell at all.
-const NOTHING_NEW: f64 = 1e-9;
 
 /// Rounds of an event so far: the impulses that were given, and by how much those that came back differed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -100,7 +97,7 @@ impl Agreement {
     pub fn next(&mut self, given: &[f64], next: &[f64]) -> Option<Vec<f64>> {
         let size = |list: &[f64]| list.iter().fold(0.0_f64, |most, number| most.max(number.abs()));
         let residual: Vec<f64> = next.iter().zip(given).map(|(next, given)| next - given).collect();
-        if size(&residual) <= AGREED * size(next).max(size(given)) {
+        if size(&residual) <= TOLERANCES.rounding * size(next).max(size(given)) {
             return None;
         }
         let mut tried = next.to_vec();
@@ -117,7 +114,7 @@ impl Agreement {
                 add(&mut dx, ex, -part);
             }
             let rest = dot(&dr, &dr).sqrt();
-            if rest <= NOTHING_NEW * length {
+            if rest <= TOLERANCES.negligible * length {
                 continue;
             }
             for number in dr.iter_mut().chain(&mut dx) {

@@ -20,12 +20,12 @@ use crate::engine::math::twist::{Twist, Wrench};
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::state::State;
 use crate::engine::system::System;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
-/// A force shows the mass if it makes so many times the acceleration that there is besides, which may have changed...
+/// A force shows the mass if it makes so many times the acceleration that there is besides, which may have changed,
+/// and a change of velocity that is no negligible part of it.
 const TELLING: f64 = 20.0;
-/// ...and a change of velocity that is not this part of the velocity, which may be rounding.
-const ROUNDING: f64 = 1e-9;
 /// A body that responds with less than this part does not respond: something else holds it.
 const LEAST: f64 = 0.1;
 /// Applied and computed force are the same up to this part.
@@ -75,7 +75,7 @@ fn responding_mass<S: Scalar>(
     let push = coupling.applied.force / mass;
     let free = memory.expect(0.0).linear;
     let speed = length(&coupling.given.velocity) + length(&before.velocity);
-    let least = TELLING * length(&free).value() + ROUNDING * (speed / h).value();
+    let least = TELLING * length(&free).value() + TOLERANCES.negligible * (speed / h).value();
     let is_first = memory.made > 0 && !memory.resting;
     if !is_first || length(&push).value() <= least || !mass.value().is_finite() {
         return mass;

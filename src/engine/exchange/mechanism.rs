@@ -452,11 +452,9 @@ pub fn finish<S: Scalar>(
         force = due.force();
         rest = due.rest(&force);
     }
-    /// What is left to deliver below this part of what the window delivers is rounding.
-    const SETTLED: f64 = 1e-9;
     let delivered = (length(&force) * h).value();
-    let settled = length(&rest.impulse).value() <= SETTLED * delivered
-        && length(&rest.reach).value() <= SETTLED * delivered * start.span;
+    let settled = length(&rest.impulse).value() <= TOLERANCES.negligible * delivered
+        && length(&rest.reach).value() <= TOLERANCES.negligible * delivered * start.span;
     (operator.owed[place], operator.reach[place]) =
         if settled { ([0.0; 3], [0.0; 3]) } else { (values(&rest.impulse), values(&rest.reach)) };
     let output = Wrench { force, torque: Vector3::zeros() };

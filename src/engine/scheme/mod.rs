@@ -54,7 +54,7 @@ use workspace::Workspace;
 const STILL: f64 = 1e-10;
 
 /// Components of bounded friction up to this part of the bound hold.
-const WITHIN_BOUNDS: f64 = 1.0 - 1e-9;
+const WITHIN_BOUNDS: f64 = 1.0 - TOLERANCES.negligible;
 
 /// The part of their coefficients of restitution with which contacts rebound in a contact problem, from 0 to 1.
 #[derive(Clone, Copy, Debug)]

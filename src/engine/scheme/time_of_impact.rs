@@ -34,7 +34,7 @@ const MAX_LOOKS: u32 = 4096;
 /// Times that the way to an impact is looked at again.
 const MAX_CUTS: u32 = 16;
 /// Two times of impact with a ratio above this are one.
-const SAME_TIME: f64 = 1.0 - 1e-12;
+const SAME_TIME: f64 = 1.0 - TOLERANCES.rounding;
 
 /// Advances the island by `remaining`.
 #[inline]
