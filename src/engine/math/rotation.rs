@@ -188,7 +188,7 @@ pub fn is_uneven<S: Scalar>(inertia: &Vector3<S>) -> bool {
 }
 
 /// Turn, in rad, up to which a free rotation is computed in one part: well below the pole of the tangent of half of it.
-const LARGEST_TURN: f64 = 1.0;
+pub const LARGEST_TURN: f64 = 1.0;
 
 /// The turn nearest to `way` among those that make the same rotation as `turn`.
 fn nearest_turn<S: Scalar>(turn: &Vector3<S>, way: &Vector3<S>) -> Vector3<S> {
@@ -296,8 +296,6 @@ impl<S: Scalar> FreeRotation<S> {
     /// `k = tan(dt |w| / 2) / |w|` that is the turn `dt w`: angular momentum and energy are kept, and what spins evenly
     /// turns exactly. [Simo and Wong 1991, with `k = dt / 2`]
     fn tumble(&self, start: &Vector3<S>, dt: S) -> Option<Vector3<S>> {
-        /// Newton's steps; of turns far below 1 rad it takes three.
-        const MOST: u32 = 8;
         let inertia = &self.inertia;
         let half = dt * S::from(0.5);
         let mut mean = start - start.cross(&inertia.component_mul(start)).component_div(inertia) * half;
@@ -310,7 +308,7 @@ impl<S: Scalar> FreeRotation<S> {
             return None;
         }
         let moments = Matrix3::from_diagonal(inertia);
-        for _ in 0..MOST {
+        for _ in 0..TOLERANCES.newton_steps {
             let momentum = inertia.component_mul(&mean);
             let square = mean.dot(&mean) * half * half;
             if square.value() > LARGEST_TURN * LARGEST_TURN {
