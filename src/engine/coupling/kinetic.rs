@@ -64,7 +64,7 @@ pub fn observe<S: Scalar>(
     let expected = memory.observers[late].expect(window.middle, follow_trend);
     let mean = (window.after.velocity - window.before.velocity) / S::from(window.length);
 
-    let rule = memory.rule.see(&window, latency::is_impact(&mean, &expected.linear));
+    let rule = memory.rule.see(&window, &expected.linear, latency::is_impact(&mean, &expected.linear));
     let response = window.mobility.acceleration(&contact);
     memory.displacement = memory.displacement - response * S::from(rule * window.length * window.length);
 

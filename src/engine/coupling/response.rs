@@ -186,7 +186,7 @@ impl<S: Scalar> Response<S> {
         let h = window.length;
         let moved = length(&displacement).value();
         // Only an impact bends the path enough.
-        let rounding = TOLERANCES.rounding * window.position_scale();
+        let rounding = TOLERANCES.rounding * window.position_scale(expected);
         if jump <= IMPACT * length(expected).value() || moved <= (0.25 * h * h * jump).max(rounding) {
             return;
         }

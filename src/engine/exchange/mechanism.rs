@@ -272,7 +272,7 @@ pub fn observe<S: Scalar>(
     let memory = &mut coupling.memory;
     let mean = (window.after.velocity - window.before.velocity) / S::from(window.length);
     let expected = memory.observers[late].expect(window.middle, true);
-    let rule = memory.rule.see(&window, latency::is_impact(&mean, &expected.linear));
+    let rule = memory.rule.see(&window, &expected.linear, latency::is_impact(&mean, &expected.linear));
     let contact = memory.sent[late];
     let moved = values(&(contact.force * S::from(rule * window.length * window.length)));
     let seen = Twist { linear: mean - known, angular: Vector3::zeros() };

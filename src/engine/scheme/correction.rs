@@ -7,7 +7,7 @@ use super::{IslandStep, Placing, linked};
 use crate::engine::contact::{Carrier, Impulse, Touch, gap_at};
 use crate::engine::law::ContactMode;
 use crate::engine::math::rotation::{Orientation, angular_momentum, spin};
-use crate::engine::scalar::{Scalar, length};
+use crate::engine::scalar::{Scalar, cross, length};
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::solver::Solvable;
 use crate::engine::state::State;
@@ -257,12 +257,12 @@ fn push<S: Solvable>(step: &mut IslandStep<'_, S>, place: usize, x: S) {
     let push = touch.normal * x;
     shifts[touch.node] += push;
     if let Some(rotation) = touch.rotation {
-        moments[rotation] += touch.arm.cross(&push);
+        moments[rotation] += cross(&touch.arm, &push);
     }
     if let Some(carrier) = &touch.carrier {
         shifts[carrier.node] -= push;
         if let Some(rotation) = carrier.rotation {
-            moments[rotation] -= carrier.arm.cross(&push);
+            moments[rotation] -= cross(&carrier.arm, &push);
         }
     }
 }

@@ -41,7 +41,7 @@ use super::problem::mixed::MixedProblem;
 use super::problem::residual::natural_residual;
 use super::scalar::{Dual, Scalar};
 use super::settings::{SolverChoice, SolverSettings};
-use super::tape::{self, Traced};
+use super::tape::Traced;
 use component::Component;
 use dense::Matrix;
 use single_contact::{Accuracy, SingleContact};
@@ -361,12 +361,9 @@ impl Solvable for Traced {
     solve_with_changes!();
 
     fn solve_changes(matrix: &mut Matrix, b: &mut [Traced]) {
-        if tape::is_carrying() {
-            let mut tangents: Vec<f64> = b.iter().map(|b| b.tangent()).collect();
-            matrix.solve_singular(&mut tangents);
-            for (b, tangent) in b.iter_mut().zip(tangents) {
-                *b = Traced::from(0.0).with_tangent(tangent);
-            }
+        if Traced::map_along(b, |b| {
+            matrix.solve_singular(b);
+        }) {
             return;
         }
         matrix.eliminate();
