@@ -22,30 +22,30 @@ use nalgebra::Vector3;
 use std::cmp::Ordering;
 
 /// Shortest interval that a contact is followed in.
-pub const SHORTEST: f64 = TOLERANCES.negligible;
+pub const SHORTEST: f64 = 1e-9;
 
 /// Most intervals of a substep, touches apart; where more were needed they are longer.
-const MAX_INTERVALS: f64 = TOLERANCES.most_substeps;
+const MAX_INTERVALS: f64 = 1e7;
 
 /// After so many intervals of a substep none is shorter than this part of what is left, so that every substep ends: the
 /// fastest contacts that make sense take thousands.
 const MANY_INTERVALS: u32 = 50_000;
-const COARSE: f64 = TOLERANCES.slight;
+const COARSE: f64 = 1e-3;
 
 /// A touch that comes sooner than this has come.
-const AT_ONCE: f64 = TOLERANCES.rounding;
+const AT_ONCE: f64 = 1e-12;
 
 /// Proposals of one interval.
-const MAX_SWEEPS: u32 = TOLERANCES.bound_passes;
+const MAX_SWEEPS: usize = 50;
 
 /// Part of the force that would stop a contact within an interval below which a force is small.
-const MATTERS: f64 = TOLERANCES.slight;
+const MATTERS: f64 = 1e-3;
 
 /// A touch slower than this part of the speed that its load will give it begins at rest.
-const AT_REST: f64 = TOLERANCES.coarse;
+const AT_REST: f64 = 0.01;
 
 /// Part of the way to the first touch that is gone at once where other forces may bend the path.
-const CAREFUL: f64 = 1.0 - TOLERANCES.much_less;
+const CAREFUL: f64 = 0.9;
 
 /// Scratch memory of continuous contacts.
 #[derive(Debug)]
@@ -430,7 +430,7 @@ fn anchor<S: Solvable>(step: &IslandStep<'_, S>, press: &Press<S>, depth: S) -> 
 /// The first time within `dt` at which a point that does not touch yet does.
 fn next_touch<S: Solvable>(step: &IslandStep<'_, S>, presses: &[Press<S>], dt: S) -> Option<S> {
     /// Distances, in touching distances, that are gone at once on any path.
-    const CLOSE: f64 = 1.0 / TOLERANCES.slight;
+    const CLOSE: f64 = 1e3;
     let island = step.island;
     let is_free = island.contacts.is_empty() && island.links.is_empty() && island.linkage.is_none();
     let mut first: Option<S> = None;

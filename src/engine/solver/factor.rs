@@ -4,10 +4,9 @@
 use super::complementarity::{add_scaled, dot};
 use super::dense::Matrix;
 use crate::engine::problem::boxed::BoxedProblem;
-use crate::engine::tolerances::TOLERANCES;
 
 /// A pivot below this part of the diagonal, or of the largest pivot, counts as zero.
-const SINGULAR: f64 = TOLERANCES.rounding;
+const SINGULAR: f64 = 1e-11;
 
 /// Factors and their memory.
 #[derive(Debug, Default)]
