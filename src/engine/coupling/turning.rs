@@ -73,7 +73,7 @@ impl Turning {
                 let rounding = f64::EPSILON * (ends[one].norm() + ends[other].norm()) * line.norm();
                 let nearing = &mut self.nearing[one * count + other];
                 *nearing *= FADING;
-                if most * TOLERANCES.nearby > rounding {
+                if most * TOLERANCES.slight > rounding {
                     *nearing = nearing.max(line.dot(&moved).abs() / most);
                 }
             }
@@ -84,7 +84,7 @@ impl Turning {
             let mut body = [first; MOST];
             let mut size = 1;
             for &point in left.iter().rev() {
-                if body[..size].iter().all(|&other| self.nearing[point * count + other] < TOLERANCES.nearby) {
+                if body[..size].iter().all(|&other| self.nearing[point * count + other] < TOLERANCES.slight) {
                     body[size] = point;
                     size += 1;
                 }
