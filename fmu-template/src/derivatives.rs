@@ -7,7 +7,7 @@ use crate::guard::{Answer, OK, Refusal};
 use crate::instance::{Instance, Run};
 use crate::lifecycle::Mode;
 use contact_fmu::engine::derivative::Past;
-use contact_fmu::engine::tape::{self, Traced};
+use contact_fmu::engine::tape::Traced;
 use contact_fmu::engine::{Dual, MAX_INPUT_DERIVATIVE, State, Steppable, System, Workspace, check_given};
 use contact_fmu::variables::{self, Causality, Slot, Variability};
 use std::cell::RefCell;
@@ -97,10 +97,8 @@ pub fn carried_tangents(
 ) -> Result<Vec<f64>, Refusal> {
     let Some(past) = past(instance)? else { return Ok(vec![0.0; outputs.len()]) };
     let add = |number: Traced, seed: f64| number.with_tangent(number.tangent() + seed);
-    tape::carry_along(|| {
-        let again = Again::run(instance, past, seeds(&instance.system, directions, add))?;
-        again.tangents(instance, outputs, Traced::tangent)
-    })
+    let again = Again::run(instance, past, seeds(&instance.system, directions, add))?;
+    again.tangents(instance, outputs, Traced::tangent)
 }
 
 /// Adds to the tangents of what is known.

@@ -1,7 +1,9 @@
-//! Derivatives of one result with respect to everything at once: a step run over [`Traced`] numbers notes every operation on
+//! Derivatives of one result with respect to everything at once: a step run over [`Traced`] numbers notes its operations on
 //! a [`Tape`], and a pass from its end to its start carries the derivative of the result back [Griewank and Walther 2008].
-//! Derivatives in one direction are carried along by the same numbers without notes ([`carry_along`]), so that a library has
-//! the step once for both.
+//!
+//! A number changes as another one does, times its slope. Operations with one number that changes, or with two that change as
+//! the same one, change the slope alone; only what depends on two others is noted. Where all that is known changes as one number
+//! nothing is noted, and slopes are directional derivatives: a library has the step once for both.
 //!
 //! Branches look at values only, so that the notes are those of the active set that the step has found. The solution of a
 //! contact problem, or of the linear system of springs and joints, is one note: its pass back is the transposed linear system,
@@ -16,24 +18,28 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssi
 
 /// Notes that a tape takes at most: 400 MB with what the pass back needs. It says so where that is not enough.
 const MOST_NOTES: usize = 12_500_000;
-/// Notes for which memory is kept between derivatives: 8 MB.
-const KEPT_NOTES: usize = 250_000;
+/// Notes, and slopes, for which memory is kept between derivatives: 44 MB.
+const KEPT_NOTES: usize = 1_000_000;
 /// Notes that it has room for at first.
 const FIRST_NOTES: usize = 4096;
 
-/// A number that is noted on the tape of its thread, or carries a tangent along, unless it is constant.
+/// A number that changes as another one does, times its slope, unless it is constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Traced {
     value: f64,
-    /// The place of its note, or the bits of its tangent; [`CONSTANT`] has none, and no tangent.
-    place: u64,
+    slope: f64,
+    /// Place of the other one's note; [`CONSTANT`] and [`DIRECTION`] have none.
+    place: u32,
 }
 
-const CONSTANT: u64 = 0;
-/// The largest place that a note can have.
-const LAST_PLACE: u64 = u32::MAX as u64;
+/// Of what does not change; its slope is zero.
+const CONSTANT: u32 = 0;
+/// Of what changes in the direction of a directional derivative.
+const DIRECTION: u32 = BLOCK - 1;
+/// Added to the number of rows, in place of the first place, in the note that ends a block: the second is that of columns.
+const BLOCK: u32 = 1 << (u32::BITS - 1);
 
-/// How a number changes with the two that it was made of.
+/// How a number changes with the two that it was made of; at the end of a block, its size.
 #[derive(Clone, Copy, Debug)]
 struct Note {
     places: [u32; 2],
@@ -46,51 +52,89 @@ type Transposed = Box<dyn Fn(&mut [f64])>;
 /// Changes of several numbers, from `first` on, that are a linear function of changes of others.
 struct Linear {
     first: u32,
-    from: Vec<u32>,
+    /// Places of the others, and slopes.
+    from: Vec<(u32, f64)>,
     transposed: Transposed,
 }
 
 #[derive(Default)]
 struct Notes {
     notes: Vec<Note>,
+    /// Slopes of functions of several numbers, block by block and row by row, and the places of the numbers.
+    slopes: Vec<f64>,
+    places: Vec<u32>,
     linear: Vec<Linear>,
-    /// What is done with an operation.
-    mode: Mode,
+    /// Whether there is a tape.
+    is_on: bool,
     /// Whether notes had to be left out.
     is_full: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Mode {
-    /// Nothing: there is no tape.
-    #[default]
-    Off,
-    /// It is noted.
-    Note,
-    /// The tangent of its result is found.
-    Carry,
-}
-
 impl Notes {
-    const NONE: Notes = Notes { notes: Vec::new(), linear: Vec::new(), mode: Mode::Off, is_full: false };
+    const NONE: Notes = Notes {
+        notes: Vec::new(),
+        slopes: Vec::new(),
+        places: Vec::new(),
+        linear: Vec::new(),
+        is_on: false,
+        is_full: false,
+    };
 
     #[inline(always)]
-    fn push(&mut self, note: Note) -> u64 {
+    fn push(&mut self, note: Note) -> u32 {
         if self.notes.len() == self.notes.capacity() && !self.grow() {
             return CONSTANT;
         }
         let place = self.notes.len();
         self.notes.push(note);
-        place as u64
+        place as u32
     }
 
     #[cold]
     #[inline(never)]
     fn grow(&mut self) -> bool {
         let more = self.notes.len().clamp(FIRST_NOTES, MOST_NOTES);
-        let has_room = self.mode == Mode::Note
-            && self.notes.len() + more <= MOST_NOTES
-            && self.notes.try_reserve_exact(more).is_ok();
+        let has_room = self.has_room(more) && self.notes.try_reserve_exact(more).is_ok();
+        self.is_full |= !has_room;
+        has_room
+    }
+
+    /// Whether so many notes more are not too many. Two slopes take as much memory as a note.
+    fn has_room(&self, more: usize) -> bool {
+        self.is_on && self.notes.len() + self.slopes.len() / 2 + more <= MOST_NOTES
+    }
+
+    /// Notes a function of several numbers. Returns the place of its first value.
+    #[inline]
+    fn push_block<const M: usize, const N: usize>(
+        &mut self,
+        of: &[Traced; N],
+        slopes: &[[f64; N]; M],
+    ) -> u32 {
+        let is_short = self.slopes.capacity() - self.slopes.len() < M * N
+            || self.places.capacity() - self.places.len() < N;
+        if is_short && !self.grow_blocks(M * N, N) {
+            return CONSTANT;
+        }
+        for row in slopes {
+            let scaled: [f64; N] = std::array::from_fn(|column| row[column] * of[column].slope);
+            self.slopes.extend_from_slice(&scaled);
+        }
+        self.places.extend_from_slice(&of.map(|number| number.place));
+        for _ in 1..M {
+            self.push(Note::NONE);
+        }
+        let last = self.push(Note { places: [BLOCK + M as u32, N as u32], ..Note::NONE });
+        if last == CONSTANT { CONSTANT } else { last + 1 - M as u32 }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow_blocks(&mut self, slopes: usize, places: usize) -> bool {
+        let more = self.slopes.len().max(FIRST_NOTES).max(slopes);
+        let has_room = self.has_room(more / 2)
+            && self.slopes.try_reserve(more).is_ok()
+            && self.places.try_reserve(self.places.len().max(FIRST_NOTES).max(places)).is_ok();
         self.is_full |= !has_room;
         has_room
     }
@@ -101,48 +145,57 @@ thread_local! {
     static NOTES: RefCell<ManuallyDrop<Notes>> = const { RefCell::new(ManuallyDrop::new(Notes::NONE)) };
 }
 
-#[inline(always)]
-fn note(value: f64, [one, other]: [u64; 2], [slope, other_slope]: [f64; 2]) -> Traced {
-    if one | other == CONSTANT {
-        return Traced { value, place: CONSTANT };
+/// What changes with two others.
+#[inline]
+fn made_of_two(value: f64, [one, other]: [Traced; 2], [slope, other_slope]: [f64; 2]) -> Traced {
+    if other.place == CONSTANT {
+        return made_of_one(value, one, slope);
     }
-    Traced { value, place: follow(one, other, slope, other_slope) }
+    if one.place == CONSTANT {
+        return made_of_one(value, other, other_slope);
+    }
+    let (slope, other_slope) = (slope * one.slope, other_slope * other.slope);
+    if one.place == other.place {
+        return Traced { value, slope: slope + other_slope, ..one };
+    }
+    let place = note(one.place, other.place, slope, other_slope);
+    Traced::from(value).noted(place)
 }
 
-/// Notes an operation, or carries tangents along. Not inlined: there are many operations. Its arguments fit into registers.
+/// What changes with one other.
+#[inline(always)]
+fn made_of_one(value: f64, one: Traced, slope: f64) -> Traced {
+    if one.place == CONSTANT {
+        Traced::from(value)
+    } else {
+        Traced { value, slope: slope * one.slope, ..one }
+    }
+}
+
+/// Notes what changes with two others. Not inlined: there are many operations. Its arguments fit into registers, and stay there
+/// where there is room.
 #[inline(never)]
-fn follow(one: u64, other: u64, slope: f64, other_slope: f64) -> u64 {
-    if one | other > LAST_PLACE {
-        return bits_of(slope * f64::from_bits(one) + other_slope * f64::from_bits(other));
-    }
-    let note = Note { places: [one as u32, other as u32], slopes: [slope, other_slope] };
-    // `try_with` is inlined, which `with` is not: the note goes from registers to the tape. There is always one.
-    NOTES.try_with(|notes| notes.borrow_mut().push(note)).unwrap_or(CONSTANT)
-}
-
-/// The bits of a tangent, which are beyond those of any place: what is too small for that is none, and has no sign.
-#[inline(always)]
-fn bits_of(tangent: f64) -> u64 {
-    if tangent.abs() < f64::MIN_POSITIVE { CONSTANT } else { tangent.to_bits() }
-}
-
-/// Does `work` with numbers that carry tangents along: those of [`Traced::with_tangent`].
-pub fn carry_along<T>(work: impl FnOnce() -> T) -> T {
-    /// Ends it, also after a panic.
-    struct End;
-    impl Drop for End {
-        fn drop(&mut self) {
-            NOTES.with_borrow_mut(|notes| notes.mode = Mode::Off);
+fn note(one: u32, other: u32, slope: f64, other_slope: f64) -> u32 {
+    // `try_with` is inlined, which `with` is not. There is always one.
+    let place = NOTES.try_with(|notes| {
+        let notes = &mut notes.try_borrow_mut().ok()?.notes;
+        let place = notes.len();
+        if place == notes.capacity() {
+            return None;
         }
+        notes.push(Note { places: [one, other], slopes: [slope, other_slope] });
+        Some(place as u32)
+    });
+    match place {
+        Ok(Some(place)) => place,
+        _ => note_with_more_room(one, other, slope, other_slope),
     }
-    NOTES.with_borrow_mut(|notes| notes.mode = Mode::Carry);
-    let _end = End;
-    work()
 }
 
-/// Whether tangents are carried along.
-pub fn is_carrying() -> bool {
-    NOTES.with_borrow(|notes| notes.mode == Mode::Carry)
+#[cold]
+#[inline(never)]
+fn note_with_more_room(one: u32, other: u32, slope: f64, other_slope: f64) -> u32 {
+    NOTES.with_borrow_mut(|notes| notes.push(Note { places: [one, other], slopes: [slope, other_slope] }))
 }
 
 /// A list of operations, and memory for it.
@@ -161,7 +214,7 @@ struct Recording<'a> {
 impl Drop for Recording<'_> {
     fn drop(&mut self) {
         NOTES.with_borrow_mut(|notes| std::mem::swap(&mut **notes, &mut self.tape.notes));
-        self.tape.notes.mode = Mode::Off;
+        self.tape.notes.is_on = false;
     }
 }
 
@@ -169,11 +222,11 @@ impl Tape {
     /// Notes the operations of `work` on numbers that come from [`Traced::variable`]. None where there was not enough room.
     pub fn record<T>(&mut self, work: impl FnOnce() -> T) -> Option<T> {
         self.forget();
-        (self.notes.mode, self.notes.is_full) = (Mode::Note, false);
+        (self.notes.is_on, self.notes.is_full) = (true, false);
         NOTES.with_borrow_mut(|notes| std::mem::swap(&mut **notes, &mut self.notes));
         let recording = Recording { tape: self };
         // The place of constants.
-        note(0.0, [LAST_PLACE; 2], [0.0; 2]);
+        NOTES.with_borrow_mut(|notes| notes.push(Note::NONE));
         let result = work();
         drop(recording);
         (!self.notes.is_full).then_some(result)
@@ -182,32 +235,37 @@ impl Tape {
     /// Derivatives of the sum of `results`, each times its factor. Those with respect to single numbers are then known to
     /// [`Tape::derivative`].
     pub fn pass_back(&mut self, results: impl Iterator<Item = (Traced, f64)>) {
-        let Tape { notes: Notes { notes, linear, .. }, adjoints } = self;
+        let Tape { notes: Notes { notes, linear, slopes, places, .. }, adjoints } = self;
         adjoints.clear();
         adjoints.resize(notes.len(), 0.0);
         for (result, factor) in results {
-            adjoints[result.place as usize] += factor;
+            adjoints[result.place as usize] += factor * result.slope;
         }
         let mut end = notes.len();
+        let mut blocks = (&slopes[..], &places[..]);
         for linear in linear.iter().rev() {
             let first = linear.first as usize;
             let last = first + linear.from.len();
-            pass_back(&notes[last..end], last, adjoints);
+            pass_back(&notes[last..end], last, &mut blocks, adjoints);
             let mut changes = adjoints[first..last].to_vec();
             (linear.transposed)(&mut changes);
-            for (&place, change) in linear.from.iter().zip(changes) {
-                adjoints[place as usize] += change;
+            for (&(place, slope), change) in linear.from.iter().zip(changes) {
+                adjoints[place as usize] += slope * change;
             }
             end = first;
         }
-        pass_back(&notes[1..end.max(1)], 1, adjoints);
+        pass_back(&notes[1..end.max(1)], 1, &mut blocks, adjoints);
     }
 
     /// Forgets all notes, and gives back the memory of many.
     fn forget(&mut self) {
         self.notes.notes.clear();
+        self.notes.slopes.clear();
+        self.notes.places.clear();
         self.notes.linear.clear();
         self.notes.notes.shrink_to(KEPT_NOTES);
+        self.notes.slopes.shrink_to(KEPT_NOTES);
+        self.notes.places.shrink_to(KEPT_NOTES);
         self.adjoints.clear();
         self.adjoints.shrink_to(KEPT_NOTES);
     }
@@ -218,14 +276,44 @@ impl Tape {
     }
 }
 
-/// Passes back over the notes from `first` on.
-fn pass_back(notes: &[Note], first: usize, adjoints: &mut [f64]) {
-    for (index, note) in notes.iter().enumerate().rev() {
+/// Passes back over the notes from `first` on, and over the blocks of slopes and places that end there.
+fn pass_back(notes: &[Note], first: usize, blocks: &mut (&[f64], &[u32]), adjoints: &mut [f64]) {
+    let mut index = notes.len();
+    while index > 0 {
+        let Note { places: [one, other], slopes } = notes[index - 1];
+        if one & BLOCK != 0 {
+            let (rows, columns) = ((one - BLOCK) as usize, other as usize);
+            index -= rows;
+            pass_back_block(first + index, (rows, columns), blocks, adjoints);
+            continue;
+        }
+        index -= 1;
         let adjoint = adjoints[first + index];
         if adjoint != 0.0 {
-            let [one, other] = note.places;
-            adjoints[one as usize] += note.slopes[0] * adjoint;
-            adjoints[other as usize] += note.slopes[1] * adjoint;
+            adjoints[one as usize] += slopes[0] * adjoint;
+            adjoints[other as usize] += slopes[1] * adjoint;
+        }
+    }
+}
+
+/// Passes back over a function of several numbers, whose values are from `first` on.
+#[inline]
+fn pass_back_block(
+    first: usize,
+    (rows, columns): (usize, usize),
+    blocks: &mut (&[f64], &[u32]),
+    adjoints: &mut [f64],
+) {
+    let (slopes, places) = *blocks;
+    let (slopes, block) = slopes.split_at(slopes.len() - rows * columns);
+    let (places, of) = places.split_at(places.len() - columns);
+    *blocks = (slopes, places);
+    for (row, slopes) in block.chunks_exact(columns).enumerate() {
+        let adjoint = adjoints[first + row];
+        if adjoint != 0.0 {
+            for (&place, slope) in of.iter().zip(slopes) {
+                adjoints[place as usize] += slope * adjoint;
+            }
         }
     }
 }
@@ -234,31 +322,51 @@ impl Traced {
     /// A number with respect to which derivatives are asked for: `number` itself where it is one already.
     pub fn variable(number: Traced) -> Traced {
         match number.place {
-            CONSTANT => Traced { place: NOTES.with_borrow_mut(|notes| notes.push(Note::NONE)), ..number },
+            CONSTANT => number.noted(NOTES.with_borrow_mut(|notes| notes.push(Note::NONE))),
             _ => number,
         }
     }
 
-    /// The number with another tangent, within [`carry_along`].
-    pub fn with_tangent(self, tangent: f64) -> Traced {
-        Traced { place: bits_of(tangent), ..self }
+    /// The number where it has a note of its own.
+    #[inline(always)]
+    fn noted(self, place: u32) -> Traced {
+        Traced { slope: if place == CONSTANT { 0.0 } else { 1.0 }, place, ..self }
     }
 
-    /// Its tangent, if it was made within [`carry_along`].
+    /// The number with another derivative in the one direction that there is.
+    pub fn with_tangent(self, tangent: f64) -> Traced {
+        Traced { slope: tangent, place: DIRECTION, ..self }
+    }
+
+    /// Its directional derivative; of no meaning on a tape.
     pub fn tangent(self) -> f64 {
-        f64::from_bits(self.place)
+        self.slope
+    }
+
+    /// Replaces changes that are all those of one number by a linear function of them. Returns whether they are.
+    pub fn map_along(changes: &mut [Traced], map: impl FnOnce(&mut [f64])) -> bool {
+        let place = changes.iter().fold(CONSTANT, |place, change| place | change.place);
+        if place == CONSTANT {
+            return true;
+        }
+        if !changes.iter().all(|change| change.place == CONSTANT || change.place == place) {
+            return false;
+        }
+        let mut slopes: Vec<f64> = changes.iter().map(|change| change.slope).collect();
+        map(&mut slopes);
+        for (change, slope) in changes.iter_mut().zip(slopes) {
+            *change = Traced { value: 0.0, slope, place };
+        }
+        true
     }
 
     /// Replaces changes that are noted by a linear function of them, whose transpose is given.
     pub fn map_noted(changes: &mut [Traced], transposed: impl Fn(&mut [f64]) + 'static) {
-        if changes.iter().all(|change| change.place == CONSTANT) {
-            return;
-        }
         NOTES.with_borrow_mut(|notes| {
-            let from = changes.iter().map(|change| change.place as u32).collect();
+            let from = changes.iter().map(|change| (change.place, change.slope)).collect();
             let first = notes.notes.len() as u32;
             for change in changes.iter_mut() {
-                *change = Traced { value: 0.0, place: notes.push(Note::NONE) };
+                *change = Traced::from(0.0).noted(notes.push(Note::NONE));
             }
             if !notes.is_full {
                 notes.linear.push(Linear { first, from, transposed: Box::new(transposed) });
@@ -279,16 +387,16 @@ impl Scalar for Traced {
     }
     fn sqrt(self) -> Traced {
         let root = self.value.sqrt();
-        let slope = if root > 0.0 { 0.5 / root } else { 0.0 };
-        note(root, [self.place, CONSTANT], [slope, 0.0])
+        made_of_one(root, self, if root > 0.0 { 0.5 / root } else { 0.0 })
     }
     fn power(self, exponent: f64) -> Traced {
         let (value, slope) = elementary::power_and_slope(self.value, exponent);
-        note(value, [self.place, CONSTANT], [slope, 0.0])
+        made_of_one(value, self, slope)
     }
     fn bits(self, found: &mut impl FnMut(u64)) {
         found(self.value.to_bits());
-        found(self.place);
+        found(self.slope.to_bits());
+        found(u64::from(self.place));
     }
     fn change(self) -> Traced {
         Traced { value: 0.0, ..self }
@@ -299,16 +407,35 @@ impl Scalar for Traced {
         if change.place == CONSTANT || factor == 0.0 {
             return Traced { value, ..self };
         }
-        note(value, [self.place, change.place], [1.0, -factor])
+        made_of_two(value, [self, change], [1.0, -factor])
+    }
+    #[inline]
+    fn function<const M: usize, const N: usize>(
+        values: [f64; M],
+        of: [Traced; N],
+        slopes: impl FnOnce() -> [[f64; N]; M],
+    ) -> [Traced; M] {
+        let place = of.iter().fold(CONSTANT, |place, number| place | number.place);
+        if place == CONSTANT {
+            return values.map(Traced::from);
+        }
+        let slopes = slopes();
+        if of.iter().all(|number| number.place == CONSTANT || number.place == place) {
+            return std::array::from_fn(|row| {
+                let changing = of.iter().zip(slopes[row]).filter(|(number, _)| number.place == place);
+                let slope = changing.map(|(number, slope)| slope * number.slope).sum();
+                Traced { value: values[row], slope, place }
+            });
+        }
+        let first = NOTES.with_borrow_mut(|notes| notes.push_block(&of, &slopes));
+        if first == CONSTANT {
+            return values.map(Traced::from);
+        }
+        std::array::from_fn(|row| Traced::from(values[row]).noted(first + row as u32))
     }
     fn map_changes(changes: &mut [Traced], map: impl Fn(&mut [f64]) + 'static) {
-        if !is_carrying() {
-            return Traced::map_noted(changes, map);
-        }
-        let mut tangents: Vec<f64> = changes.iter().map(|change| change.tangent()).collect();
-        map(&mut tangents);
-        for (change, tangent) in changes.iter_mut().zip(tangents) {
-            *change = Traced::from(0.0).with_tangent(tangent);
+        if !Traced::map_along(changes, &map) {
+            Traced::map_noted(changes, map);
         }
     }
 }
@@ -316,7 +443,7 @@ impl Scalar for Traced {
 impl From<f64> for Traced {
     #[inline(always)]
     fn from(value: f64) -> Traced {
-        Traced { value, place: CONSTANT }
+        Traced { value, slope: 0.0, place: CONSTANT }
     }
 }
 
@@ -325,10 +452,10 @@ impl Add for Traced {
     #[inline]
     fn add(self, other: Traced) -> Traced {
         let value = self.value + other.value;
-        // What changes as one of them does needs no note of its own.
         match [self.place, other.place] {
-            [place, CONSTANT] | [CONSTANT, place] => Traced { value, place },
-            places => note(value, places, [1.0, 1.0]),
+            [_, CONSTANT] => Traced { value, ..self },
+            [CONSTANT, _] => Traced { value, ..other },
+            _ => made_of_two(value, [self, other], [1.0, 1.0]),
         }
     }
 }
@@ -339,8 +466,9 @@ impl Sub for Traced {
     fn sub(self, other: Traced) -> Traced {
         let value = self.value - other.value;
         match [self.place, other.place] {
-            [place, CONSTANT] => Traced { value, place },
-            places => note(value, places, [1.0, -1.0]),
+            [_, CONSTANT] => Traced { value, ..self },
+            [CONSTANT, _] => Traced { value, slope: -other.slope, ..other },
+            _ => made_of_two(value, [self, other], [1.0, -1.0]),
         }
     }
 }
@@ -354,9 +482,9 @@ impl Mul for Traced {
             // Nothing changes that is multiplied by nothing, and zeros stay zeros: matrices keep their pattern.
             [_, CONSTANT] if other.value == 0.0 => Traced::from(value),
             [CONSTANT, _] if self.value == 0.0 => Traced::from(value),
-            [place, CONSTANT] if other.value == 1.0 => Traced { value, place },
-            [CONSTANT, place] if self.value == 1.0 => Traced { value, place },
-            places => note(value, places, [other.value, self.value]),
+            [_, CONSTANT] => made_of_one(value, self, other.value),
+            [CONSTANT, _] => made_of_one(value, other, self.value),
+            _ => made_of_two(value, [self, other], [other.value, self.value]),
         }
     }
 }
@@ -370,7 +498,7 @@ impl Div for Traced {
             return Traced::from(value);
         }
         let inverse = 1.0 / other.value;
-        note(value, [self.place, other.place], [inverse, -value * inverse])
+        made_of_two(value, [self, other], [inverse, -value * inverse])
     }
 }
 
@@ -378,7 +506,7 @@ impl Neg for Traced {
     type Output = Traced;
     #[inline]
     fn neg(self) -> Traced {
-        note(-self.value, [self.place, CONSTANT], [-1.0, 0.0])
+        Traced { value: -self.value, slope: -self.slope, ..self }
     }
 }
 
@@ -391,7 +519,7 @@ impl Zero for Traced {
     }
     #[inline(always)]
     fn is_zero(&self) -> bool {
-        self.value == 0.0 && self.place == CONSTANT
+        self.value == 0.0 && self.slope == 0.0
     }
 }
 
@@ -444,10 +572,9 @@ mod tests {
         let at = [0.7, 1.3, 0.4];
         let seeded = at.map(|x| Dual { value: x, tangent: 1.0 + x });
         let exact = f(seeded);
-        let found = carry_along(|| f(at.map(|x| Traced::from(x).with_tangent(1.0 + x))));
+        let found = f(at.map(|x| Traced::from(x).with_tangent(1.0 + x)));
         assert_eq!(found.value(), exact.value);
         assert!((found.tangent() - exact.tangent).abs() < 1e-14);
-        assert!(!is_carrying());
     }
 
     #[test]
@@ -467,12 +594,35 @@ mod tests {
     }
 
     #[test]
+    fn what_changes_with_many_others_is_passed_back_to_all() {
+        let mut tape = Tape::default();
+        for given in [1, 2, 3, 4, 5] {
+            let (x, z) = tape
+                .record(|| {
+                    let x: [Traced; 5] = std::array::from_fn(|k| match k < given {
+                        true => Traced::variable(Traced::from(k as f64)) * Traced::from(2.0),
+                        false => Traced::from(7.0),
+                    });
+                    let [z] = Traced::function([1.0], x, || [[1.0, 2.0, 3.0, 4.0, 5.0]]);
+                    let [y] = Traced::function([0.0], [z, z, x[0]], || [[1.0, 2.0, 10.0]]);
+                    (x, z + y)
+                })
+                .expect("there is room");
+            tape.pass_back([(z, 1.0)].into_iter());
+            let expected = |k: usize| 2.0 * (4.0 * (1.0 + k as f64) + if k == 0 { 10.0 } else { 0.0 });
+            for (k, x) in x.into_iter().enumerate() {
+                assert_eq!(tape.derivative(x), if k < given { expected(k) } else { 0.0 }, "{k} of {given}");
+            }
+        }
+    }
+
+    #[test]
     fn a_tape_that_is_too_short_says_so() {
         let mut tape = Tape::default();
         let sum = |count: usize| {
             move || {
-                let x = Traced::variable(Traced::from(1.0));
-                (0..count).fold(x, |sum, _| sum + x)
+                let [x, y] = [1.0, 2.0].map(|x| Traced::variable(Traced::from(x)));
+                (0..count).fold(x, |sum, _| sum + y)
             }
         };
         assert!(tape.record(sum(MOST_NOTES)).is_none());

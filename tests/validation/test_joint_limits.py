@@ -305,7 +305,8 @@ def falling_arm(times):
         found = solve_ivp(rhs, (start, times[-1] + 1e-9), np.concatenate([q, v]), method="DOP853",
                           rtol=1e-13, atol=1e-15, events=events, dense_output=True, first_step=1e-6)
         here = (times >= start) & (times <= found.t[-1])
-        angles[here] = found.sol(times[here])[:2].T
+        if here.any():
+            angles[here] = found.sol(times[here])[:2].T
         q, v, start = found.y[:2, -1], found.y[2:, -1], found.t[-1]
         if rest:
             rest = None

@@ -1,6 +1,6 @@
 //! The local frame of a contact: rows normal, tangent 1, tangent 2.
 
-use crate::engine::scalar::{Scalar, length};
+use crate::engine::scalar::{Scalar, cross, dot, length};
 use nalgebra::{Matrix3, Vector3};
 
 /// Orthonormal right-handed frame with `normal` as its first row.
@@ -12,7 +12,7 @@ pub fn local_frame<S: Scalar>(normal: &Vector3<S>) -> Matrix3<S> {
     axis[least] = S::one();
     let across = axis - normal * normal[least];
     let first = across / length(&across);
-    let second = normal.cross(&first);
+    let second = cross(normal, &first);
     Matrix3::from_rows(&[normal.transpose(), first.transpose(), second.transpose()])
 }
 
@@ -20,12 +20,12 @@ pub fn local_frame<S: Scalar>(normal: &Vector3<S>) -> Matrix3<S> {
 /// go along whichever they are.
 pub fn turned_to<S: Scalar>(frame: &Matrix3<S>, normal: &Vector3<S>) -> Matrix3<S> {
     let before = frame.row(0).transpose();
-    let axis = before.cross(normal);
-    let nearness = S::one() / (S::one() + before.dot(normal));
+    let axis = cross(&before, normal);
+    let nearness = S::one() / (S::one() + dot(&before, normal));
     let turned = |row: usize| {
         let tangent = frame.row(row).transpose();
-        let along = axis.cross(&tangent);
-        (tangent + along + axis.cross(&along) * nearness).transpose()
+        let along = cross(&axis, &tangent);
+        (tangent + along + cross(&axis, &along) * nearness).transpose()
     };
     Matrix3::from_rows(&[normal.transpose(), turned(1), turned(2)])
 }

@@ -6,7 +6,7 @@
 
 use super::frame::local_frame;
 use crate::engine::math::rotation::Orientation;
-use crate::engine::scalar::Scalar;
+use crate::engine::scalar::{Scalar, cross, times};
 use nalgebra::{Matrix3, Vector3};
 
 /// Rows of a contact.
@@ -36,7 +36,7 @@ impl<S: Scalar> Jacobian<S> {
 
     /// Velocity of the touching point over a fixed surface. `spin` is the angular velocity in body components.
     pub fn velocity(&self, velocity: &Vector3<S>, spin: &Vector3<S>) -> Vector3<S> {
-        self.linear * velocity + self.angular * spin
+        times(&self.linear, velocity) + times(&self.angular, spin)
     }
 }
 
@@ -44,7 +44,7 @@ impl<S: Scalar> Jacobian<S> {
 fn moments<S: Scalar>(frame: &Matrix3<S>, arm: &Vector3<S>, orientation: &Orientation<S>) -> Matrix3<S> {
     let mut rows = Matrix3::zeros();
     for row in 0..3 {
-        let moment = arm.cross(&frame.row(row).transpose());
+        let moment = cross(arm, &frame.row(row).transpose());
         rows.set_row(row, &orientation.to_body(&moment).transpose());
     }
     rows

@@ -18,7 +18,7 @@ use super::geometry::{
 };
 use super::law::ContactMode;
 use super::math::rotation::{Orientation, spin};
-use super::scalar::{Scalar, length};
+use super::scalar::{Scalar, cross, dot, length};
 use super::state::State;
 use super::system::{Between, MOST_PLACES, Sides, System};
 use nalgebra::Vector3;
@@ -123,7 +123,7 @@ impl<S: Scalar> Touch<S> {
         self.surface = sides.surface;
         self.rotation = system.nodes[sides.node].rotation;
         self.settle(system, state);
-        self.normal_velocity = self.normal.dot(&self.velocity(state));
+        self.normal_velocity = dot(&self.normal, &self.velocity(state));
     }
 
     /// Whether it stays with a body that turns, or lies on a surface that is not flat.
@@ -190,9 +190,9 @@ impl<S: Scalar> Touch<S> {
     /// Velocity of the touching point along a unit vector for a unit impulse along it.
     pub fn mobility_along(&self, state: &State<S>, mobility: &[S], direction: &Vector3<S>) -> S {
         let turning = |rotation: usize, arm: &Vector3<S>| {
-            let moment = arm.cross(direction);
+            let moment = cross(arm, direction);
             let inertia = &state.parameters.inertia[rotation];
-            moment.dot(&spin(&state.rotations[rotation].orientation, inertia, &moment))
+            dot(&moment, &spin(&state.rotations[rotation].orientation, inertia, &moment))
         };
         let mut found = mobility[self.node];
         if let Some(rotation) = self.rotation {
@@ -212,7 +212,7 @@ impl<S: Scalar> Touch<S> {
     pub fn velocity(&self, state: &State<S>) -> Vector3<S> {
         let mut velocity = state.nodes[self.node].velocity;
         if let Some(rotation) = self.rotation {
-            velocity += state.rotations[rotation].angular_velocity.cross(&self.arm);
+            velocity += cross(&state.rotations[rotation].angular_velocity, &self.arm);
         }
         if let Some(carrier) = &self.carrier {
             velocity -= carrier.velocity(state);
@@ -229,7 +229,7 @@ impl<S: Scalar> Carrier<S> {
         let velocity = state.nodes[self.node].velocity;
         match self.rotation {
             None => velocity,
-            Some(rotation) => velocity + state.rotations[rotation].angular_velocity.cross(&self.arm),
+            Some(rotation) => velocity + cross(&state.rotations[rotation].angular_velocity, &self.arm),
         }
     }
 

@@ -76,9 +76,11 @@ pub struct Window<S: Scalar> {
 }
 
 impl<S: Scalar> Window<S> {
-    /// Length that the position at the end was computed from, of which it carries the round-off.
-    pub fn position_scale(&self) -> f64 {
-        length(&self.after.position).value() + self.length * length(&self.before.velocity).value()
+    /// Lengths that the position at the end was computed from, whose round-off it carries, with the acceleration besides
+    /// contact, which contact may balance.
+    pub fn position_scale(&self, besides: &Vector3<S>) -> f64 {
+        let size = |vector: &Vector3<S>| length(vector).value();
+        size(&self.after.position) + self.length * (size(&self.before.velocity) + self.length * size(besides))
     }
 
     /// Mean acceleration besides that of a contact force.

@@ -4,6 +4,7 @@
 use super::memory::Window;
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::tolerances::TOLERANCES;
+use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
 /// What is known of the rule.
@@ -29,13 +30,14 @@ impl PositionRule {
         PositionRule { weight: 0.5, candidate: 0.5, votes: 0 }
     }
 
-    /// Looks at the last window; one of an impact alone is enough. Returns by how much the weight has changed.
-    pub fn see<S: Scalar>(&mut self, window: &Window<S>, is_impact: bool) -> f64 {
+    /// Looks at the last window; one of an impact alone is enough; `besides` is the acceleration besides contact.
+    /// Returns by how much the weight has changed.
+    pub fn see<S: Scalar>(&mut self, window: &Window<S>, besides: &Vector3<S>, is_impact: bool) -> f64 {
         let (before, after) = (&window.before, &window.after);
         let h = window.length;
         let change = (after.velocity - before.velocity) * S::from(h);
         let size = length(&change).value();
-        if size <= TOLERANCES.rounding * window.position_scale() {
+        if size <= TOLERANCES.rounding * window.position_scale(besides) {
             return 0.0;
         }
         let displacement = after.position - before.position - before.velocity * S::from(h);

@@ -74,6 +74,7 @@ pub fn learn<S: Scalar>(system: &System, state: &mut State<S>, together: &mut In
     } else {
         operator.see(
             (memory(0).length, late),
+            |body, axis| couplings[members[body]].given.position[axis].value(),
             |body, axis| couplings[members[body]].given.velocity[axis].value(),
             |body, axis| (memory(body).sent[late].force[axis] + memory(body).told.force[axis]).value(),
             |body| 1.0 / parameters.mass[system.couplings[members[body]].node].value(),
@@ -272,7 +273,7 @@ pub fn observe<S: Scalar>(
     let memory = &mut coupling.memory;
     let mean = (window.after.velocity - window.before.velocity) / S::from(window.length);
     let expected = memory.observers[late].expect(window.middle, true);
-    let rule = memory.rule.see(&window, latency::is_impact(&mean, &expected.linear));
+    let rule = memory.rule.see(&window, &expected.linear, latency::is_impact(&mean, &expected.linear));
     let contact = memory.sent[late];
     let moved = values(&(contact.force * S::from(rule * window.length * window.length)));
     let seen = Twist { linear: mean - known, angular: Vector3::zeros() };

@@ -6,7 +6,7 @@ use super::{Approach, Rubbing};
 use crate::engine::contact::pose;
 use crate::engine::geometry::Pose;
 use crate::engine::math::rotation::{Orientation, cross_matrix, mean_of_turning};
-use crate::engine::scalar::Scalar;
+use crate::engine::scalar::{Scalar, cross, times};
 use crate::engine::state::{Parameters, State};
 use crate::engine::system::linkage::{JointPlace, Linkage, Place, SpringPlace};
 use crate::engine::system::pattern::Pattern;
@@ -109,7 +109,7 @@ impl<S: Scalar> Strained<S> {
     pub fn seen(&self, place: &SpringPlace, velocities: &[Vector3<S>]) -> Vector3<S> {
         let of = |block: Option<usize>| block.map_or(Vector3::zeros(), |block| velocities[block]);
         let at =
-            |end: usize| of(place.blocks[2 * end]) + of(place.blocks[2 * end + 1]).cross(&self.arms[end]);
+            |end: usize| of(place.blocks[2 * end]) + cross(&of(place.blocks[2 * end + 1]), &self.arms[end]);
         at(1) - at(0)
     }
 }
@@ -239,6 +239,8 @@ pub struct Scratch<S: Scalar> {
     pub acting: Vec<Configuration<S>>,
     /// The same at the end of the interval.
     pub ends: Vec<Configuration<S>>,
+    /// Rows of the joints where these act.
+    pub rows: Vec<[Rows<S>; 2]>,
     /// Acceleration without springs, joints and contact, by node of the island.
     pub applied: Vec<Vector3<S>>,
     /// Velocities that joints hold their rows to, by block.
@@ -474,13 +476,13 @@ impl<S: Scalar> System<S> {
             self.right[block] += impulse;
         }
         if let Some(block) = blocks[1] {
-            self.right[block] += arms[0].cross(impulse);
+            self.right[block] += cross(&arms[0], impulse);
         }
         if let Some(block) = blocks[2] {
             self.right[block] -= impulse;
         }
         if let Some(block) = blocks[3] {
-            self.right[block] -= arms[1].cross(impulse);
+            self.right[block] -= cross(&arms[1], impulse);
         }
     }
 
@@ -516,7 +518,7 @@ impl<S: Scalar> System<S> {
                 self.matrix.add(entry, part);
             }
         }
-        let compliance = self.yielding_alone(place, rows).value() * TOLERANCES.negligible;
+        let compliance = self.yielding_alone(place, rows) * TOLERANCES.negligible;
         self.compliance[place.block] = compliance;
         for (row, is_held) in held.into_iter().enumerate() {
             self.matrix.diagonal[place.block][(row, row)] = S::from(if is_held { -compliance } else { -1.0 });
@@ -524,11 +526,12 @@ impl<S: Scalar> System<S> {
     }
 
     /// About how far rows give way to a unit impulse along each of them, with nothing else that holds their ends.
-    pub fn yielding_alone(&self, place: &JointPlace, rows: &Rows<S>) -> S {
-        let mut yielding = S::zero();
+    pub fn yielding_alone(&self, place: &JointPlace, rows: &Rows<S>) -> f64 {
+        let mut yielding = 0.0;
         for (part, block) in rows.parts.iter().zip(place.blocks) {
             if let Some(block) = block {
-                yielding += part.dot(part) / self.matrix.diagonal[block].trace();
+                let part = part.map(S::value);
+                yielding += part.dot(&part) / self.matrix.diagonal[block].map(S::value).trace();
             }
         }
         yielding
@@ -660,6 +663,7 @@ impl<S: Scalar> Scratch<S> {
             placement: System::new(linkage),
             acting: vec![still; nodes],
             ends: vec![still; nodes],
+            rows: vec![[Rows::none(); 2]; linkage.joints.len()],
             applied: vec![Vector3::zeros(); nodes],
             held: vec![Vector3::zeros(); linkage.pattern.size()],
             loads: vec![Vector3::zeros(); linkage.pattern.size()],
@@ -734,7 +738,8 @@ impl<S: Scalar> Rows<S> {
         let mut seen = Vector3::zeros();
         for (end, node) in place.ends.iter().enumerate() {
             if let Some((velocity, angular_velocity)) = node.map(&motion) {
-                seen += self.parts[2 * end] * velocity + self.parts[2 * end + 1] * angular_velocity;
+                seen += times(&self.parts[2 * end], &velocity)
+                    + times(&self.parts[2 * end + 1], &angular_velocity);
             }
         }
         seen
@@ -769,7 +774,7 @@ pub fn anchor<S: Scalar>(place: &Vector3<f64>, node: Option<&Configuration<S>>) 
         }
         Some(node) => {
             let arm = node.pose.orientation.to_world(&place);
-            let velocity = node.velocity + node.angular_velocity.cross(&arm);
+            let velocity = node.velocity + cross(&node.angular_velocity, &arm);
             AnchorInWorld { at: node.pose.position + arm, arm, velocity }
         }
     }

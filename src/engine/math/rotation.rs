@@ -1,6 +1,6 @@
 //! Rotations in space: unit quaternions over any scalar, and the free rotation of a rigid body.
 
-use crate::engine::scalar::{Scalar, length};
+use crate::engine::scalar::{Dual, Scalar, cross, dot, length};
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::{Matrix3, Vector3};
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ impl<S: Scalar> Orientation<S> {
     #[inline]
     pub fn from_turn(turn: &Vector3<S>) -> Orientation<S> {
         let half = turn * S::from(0.5);
-        let square = half.dot(&half);
+        let square = dot(&half, &half);
         // What is not finite stays so, and the step that made it is refused.
         if square.value() > 1.0 && square.value().is_finite() {
             let part = Orientation::from_turn(&half);
@@ -50,8 +50,13 @@ impl<S: Scalar> Orientation<S> {
     /// Scaled to length 1.
     #[inline]
     pub fn normalized(&self) -> Orientation<S> {
-        let length = self.length();
-        Orientation { wxyz: self.wxyz.map(|component| component / length) }
+        let values = self.map(S::value);
+        let length = values.length();
+        let unit = values.wxyz.map(|component| component / length);
+        let slope =
+            |row: usize, column: usize| (f64::from(row == column) - unit[row] * unit[column]) / length;
+        let slopes = || [0, 1, 2, 3].map(|row| [0, 1, 2, 3].map(|column| slope(row, column)));
+        Orientation { wxyz: S::function(unit, self.wxyz, slopes) }
     }
 
     /// The orientation after a further rotation by `turn`, given in world components.
@@ -81,12 +86,12 @@ impl<S: Scalar> Orientation<S> {
             (w, axis) = (-w, -axis);
         }
         let mut factor = 2.0;
-        while axis.dot(&axis).value() > SMALL {
+        while dot(&axis, &axis).value() > SMALL {
             let half = ((S::one() + w) * S::from(0.5)).sqrt();
             axis /= half * S::from(2.0);
             (w, factor) = (half, factor * 2.0);
         }
-        let square = axis.dot(&axis);
+        let square = dot(&axis, &axis);
         let tail = SERIES.iter().rev().fold(S::zero(), |tail, &term| (tail + S::from(term)) * square);
         axis * ((S::one() + tail) * S::from(factor))
     }
@@ -94,16 +99,24 @@ impl<S: Scalar> Orientation<S> {
     /// First `first`, then this.
     #[inline]
     pub fn after(&self, first: &Orientation<S>) -> Orientation<S> {
-        let [w, x, y, z] = self.wxyz;
-        let [a, b, c, d] = first.wxyz;
-        Orientation {
-            wxyz: [
-                w * a - x * b - y * c - z * d,
-                w * b + x * a + y * d - z * c,
-                w * c - x * d + y * a + z * b,
-                w * d + x * c - y * b + z * a,
-            ],
-        }
+        let [w, x, y, z] = self.wxyz.map(S::value);
+        let [a, b, c, d] = first.wxyz.map(S::value);
+        let product = [
+            w * a - x * b - y * c - z * d,
+            w * b + x * a + y * d - z * c,
+            w * c - x * d + y * a + z * b,
+            w * d + x * c - y * b + z * a,
+        ];
+        let ([i, j, k, l], [m, n, o, p]) = (self.wxyz, first.wxyz);
+        let slopes = || {
+            [
+                [a, -b, -c, -d, w, -x, -y, -z],
+                [b, a, d, -c, x, w, -z, y],
+                [c, -d, a, b, y, z, w, -x],
+                [d, c, -b, a, z, -y, x, w],
+            ]
+        };
+        Orientation { wxyz: S::function(product, [i, j, k, l, m, n, o, p], slopes) }
     }
 
     /// World components of a vector given in body components.
@@ -123,14 +136,29 @@ impl<S: Scalar> Orientation<S> {
 
 #[inline]
 fn rotate<S: Scalar>(w: S, axis: Vector3<S>, vector: &Vector3<S>) -> Vector3<S> {
-    let once = axis.cross(vector) * S::from(2.0);
-    vector + once * w + axis.cross(&once)
+    let (q, a, v) = (w.value(), axis.map(S::value), vector.map(S::value));
+    let once = a.cross(&v) * 2.0;
+    let rotated = v + once * q + a.cross(&once);
+    let slopes = || {
+        let one = Matrix3::identity();
+        let by_axis =
+            (a * v.transpose() - v * a.transpose() * 2.0 + one * a.dot(&v) - cross_matrix(&v) * q) * 2.0;
+        let by_vector = one * (1.0 - 2.0 * a.dot(&a)) + (a * a.transpose() + cross_matrix(&a) * q) * 2.0;
+        let part = |part: &Matrix3<f64>, row: usize, column: usize| part[(row, column)];
+        [0, 1, 2].map(|row| {
+            let [x, y, z] = [0, 1, 2].map(|column| part(&by_axis, row, column));
+            let [i, j, k] = [0, 1, 2].map(|column| part(&by_vector, row, column));
+            [once[row], x, y, z, i, j, k]
+        })
+    };
+    let of = [w, axis[0], axis[1], axis[2], vector[0], vector[1], vector[2]];
+    S::function(rotated.into(), of, slopes).into()
 }
 
 /// Mean of a vector that turns by `turn` and is `midway` halfway: what turns with the mean angular velocity moves as if it
 /// were there all the time.
 pub fn mean_of_turning<S: Scalar>(midway: &Vector3<S>, turn: &Vector3<S>) -> Vector3<S> {
-    let square = turn.dot(turn);
+    let square = dot(turn, turn);
     if square.value() == 0.0 {
         return *midway;
     }
@@ -142,7 +170,7 @@ pub fn mean_of_turning<S: Scalar>(midway: &Vector3<S>, turn: &Vector3<S>) -> Vec
     for _ in 0..doublings {
         (sinc, cos) = (sinc * cos, cos * cos * S::from(2.0) - S::one());
     }
-    let along = turn * (turn.dot(midway) / square);
+    let along = turn * (dot(turn, midway) / square);
     along + (midway - along) * sinc
 }
 
@@ -188,7 +216,7 @@ pub fn is_uneven<S: Scalar>(inertia: &Vector3<S>) -> bool {
 }
 
 /// Turn, in rad, up to which a free rotation is computed in one part: well below the pole of the tangent of half of it.
-const LARGEST_TURN: f64 = 1.0;
+pub const LARGEST_TURN: f64 = 1.0;
 
 /// The turn nearest to `way` among those that make the same rotation as `turn`.
 fn nearest_turn<S: Scalar>(turn: &Vector3<S>, way: &Vector3<S>) -> Vector3<S> {
@@ -295,42 +323,33 @@ impl<S: Scalar> FreeRotation<S> {
     /// `I (w - w0) + k w x I w = 0` makes `I (2 w - w0)` of `I w0` by the inverse of the Cayley transform of `2 k w`. With
     /// `k = tan(dt |w| / 2) / |w|` that is the turn `dt w`: angular momentum and energy are kept, and what spins evenly
     /// turns exactly. [Simo and Wong 1991, with `k = dt / 2`]
+    ///
+    /// How it changes follows from the equation at its solution.
     fn tumble(&self, start: &Vector3<S>, dt: S) -> Option<Vector3<S>> {
-        /// Newton's steps; of turns far below 1 rad it takes three.
-        const MOST: u32 = 8;
-        let inertia = &self.inertia;
         let half = dt * S::from(0.5);
-        let mut mean = start - start.cross(&inertia.component_mul(start)).component_div(inertia) * half;
-        let size = start.dot(start).value();
-        let is_far = size * dt.value() * dt.value() > LARGEST_TURN * LARGEST_TURN;
-        if mean == *start || (is_far && self.is_spherical()) {
-            return Some(*start);
+        let values = start.map(S::value);
+        let size = values.dot(&values);
+        if size * dt.value() * dt.value() > LARGEST_TURN * LARGEST_TURN {
+            let growth = cross(start, &self.inertia.component_mul(start)).component_div(&self.inertia);
+            return (start - growth * half == *start || self.is_spherical()).then_some(*start);
         }
-        if is_far {
-            return None;
-        }
-        let moments = Matrix3::from_diagonal(inertia);
-        for _ in 0..MOST {
-            let momentum = inertia.component_mul(&mean);
-            let square = mean.dot(&mean) * half * half;
-            if square.value() > LARGEST_TURN * LARGEST_TURN {
-                return None;
-            }
+        let inertia = self.inertia.map(S::value);
+        let mean = tumble(&inertia, &values, half.value())?;
+        let held = mean.map(S::from);
+        let (sinc, cos) = sinc_cos(half * half * S::from(mean.dot(&mean)));
+        let k = half * sinc / cos;
+        let missing = self.inertia.component_mul(&(start - held))
+            - cross(&held, &self.inertia.component_mul(&held)) * k;
+        let slopes = || {
+            let half = half.value();
+            let square = Dual { value: half * half * mean.dot(&mean), tangent: 1.0 };
             let (sinc, cos) = sinc_cos(square);
-            let k = half * sinc / cos;
-            let missing = inertia.component_mul(&(start - mean)) - mean.cross(&momentum) * k;
-            let tangent = moments + (cross_matrix(&mean) * moments - cross_matrix(&momentum)) * k;
-            let change = solve(&tangent, &missing);
-            let changed = change.dot(&change).value();
-            if changed.is_nan() || changed > size {
-                return None;
-            }
-            mean += change;
-            if changed <= TOLERANCES.rounding * TOLERANCES.rounding * size {
-                return Some(mean);
-            }
-        }
-        None
+            let growth = (sinc / cos).tangent * 2.0 * half * half * half;
+            let turned = mean.cross(&inertia.component_mul(&mean)) * growth;
+            let tangent = tangent(&inertia, &mean, k.value()) + turned * mean.transpose();
+            tangent.try_inverse().unwrap_or_else(Matrix3::zeros).transpose().into()
+        };
+        Some(S::function(mean.into(), missing.into(), slopes).into())
     }
 
     /// No angular velocity over `dt` is larger.
@@ -364,6 +383,41 @@ impl<S: Scalar> FreeRotation<S> {
     }
 }
 
+/// [`FreeRotation::tumble`] in values, over twice the time `half`.
+fn tumble(inertia: &Vector3<f64>, start: &Vector3<f64>, half: f64) -> Option<Vector3<f64>> {
+    let size = start.dot(start);
+    let mut mean = start - start.cross(&inertia.component_mul(start)).component_div(inertia) * half;
+    if mean == *start {
+        return Some(mean);
+    }
+    for _ in 0..TOLERANCES.newton_steps {
+        let momentum = inertia.component_mul(&mean);
+        let square = mean.dot(&mean) * half * half;
+        if square > LARGEST_TURN * LARGEST_TURN {
+            return None;
+        }
+        let (sinc, cos) = sinc_cos(square);
+        let k = half * sinc / cos;
+        let missing = inertia.component_mul(&(start - mean)) - mean.cross(&momentum) * k;
+        let change = solve(&tangent(inertia, &mean, k), &missing);
+        let changed = change.dot(&change);
+        if changed.is_nan() || changed > size {
+            return None;
+        }
+        mean += change;
+        if changed <= TOLERANCES.rounding * TOLERANCES.rounding * size {
+            return Some(mean);
+        }
+    }
+    None
+}
+
+/// How what the equation of [`tumble`] misses changes with the mean, where `k` is what it is.
+fn tangent(inertia: &Vector3<f64>, mean: &Vector3<f64>, k: f64) -> Matrix3<f64> {
+    let moments = Matrix3::from_diagonal(inertia);
+    moments + (cross_matrix(mean) * moments - cross_matrix(&inertia.component_mul(mean))) * k
+}
+
 /// `cross_matrix(a) b = a x b`.
 pub fn cross_matrix<S: Scalar>(a: &Vector3<S>) -> Matrix3<S> {
     let zero = S::zero();
@@ -380,7 +434,6 @@ pub fn solve<S: Scalar>(matrix: &Matrix3<S>, right: &Vector3<S>) -> Vector3<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::scalar::Dual;
 
     fn turn() -> Vector3<f64> {
         Vector3::new(0.3, -0.7, 1.1)
@@ -539,6 +592,49 @@ mod tests {
                 };
                 let difference = (shifted(1e-6) - shifted(-1e-6)) / 2e-6;
                 assert!((exact.map(|x| x.tangent) - difference).norm() < 1e-9, "{size}");
+            }
+        }
+    }
+
+    /// Derivatives that are written down are those of differences, in any direction.
+    #[test]
+    fn derivatives_of_rotations_are_those_of_differences() {
+        fn numbers<S: Scalar>(x: [S; 14]) -> Vec<S> {
+            let vector = |first: usize| Vector3::new(x[first], x[first + 1], x[first + 2]);
+            let orientation = Orientation { wxyz: [x[0], x[1], x[2], x[3]] };
+            let body = FreeRotation {
+                orientation: orientation.normalized(),
+                angular_velocity: vector(4),
+                inertia: vector(7),
+                torque: vector(10),
+                acceleration: None,
+            };
+            let (mean, end) = body.over(x[13]);
+            let turned = orientation.turned(&vector(4));
+            let seen = [
+                orientation.to_world(&vector(7)),
+                orientation.to_body(&vector(10)),
+                cross(&vector(4), &vector(7)),
+                crate::engine::scalar::times(&cross_matrix(&vector(4)), &vector(10)),
+                mean,
+                end,
+            ];
+            let all = seen.iter().flat_map(|vector| vector.iter().copied()).chain(turned.wxyz);
+            all.chain([dot(&vector(4), &vector(10))]).collect()
+        }
+        let at = [0.5, -0.3, 0.7, 0.4, 1.1, -0.6, 0.8, 0.9, 1.4, 2.0, 0.3, 0.2, -0.5, 0.4];
+        let shift = 1e-6;
+        for k in 0..at.len() {
+            let of =
+                |change: f64| numbers(std::array::from_fn(|i| if i == k { at[i] + change } else { at[i] }));
+            let seeded = std::array::from_fn(|i| Dual { value: at[i], tangent: f64::from(u8::from(i == k)) });
+            for ((number, plus), minus) in numbers(seeded).into_iter().zip(of(shift)).zip(of(-shift)) {
+                let difference = (plus - minus) / (2.0 * shift);
+                assert!(
+                    (number.tangent - difference).abs() < 1e-8,
+                    "{k}: {} and {difference}",
+                    number.tangent
+                );
             }
         }
     }

@@ -6,7 +6,7 @@
 //! on the active set that the step has found.
 
 pub mod elementary;
-use nalgebra::{ClosedAddAssign, ClosedDivAssign, ClosedMulAssign, ClosedSubAssign, Vector3};
+use nalgebra::{ClosedAddAssign, ClosedDivAssign, ClosedMulAssign, ClosedSubAssign, Matrix3, Vector3};
 use num_traits::{One, Zero};
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
@@ -39,6 +39,12 @@ pub trait Scalar:
     fn less(self, change: Self, factor: f64) -> Self {
         self - change * Self::from(factor)
     }
+    /// A function of numbers, by its values and how each changes with each number.
+    fn function<const M: usize, const N: usize>(
+        values: [f64; M],
+        of: [Self; N],
+        slopes: impl FnOnce() -> [[f64; N]; M],
+    ) -> [Self; M];
     /// The vectors themselves where they are without tangents.
     #[inline(always)]
     fn plain(_: &mut [Vector3<Self>]) -> Option<&mut [Vector3<f64>]> {
@@ -68,6 +74,14 @@ impl Scalar for f64 {
     #[inline(always)]
     fn change(self) -> f64 {
         0.0
+    }
+    #[inline(always)]
+    fn function<const M: usize, const N: usize>(
+        values: [f64; M],
+        _: [f64; N],
+        _: impl FnOnce() -> [[f64; N]; M],
+    ) -> [f64; M] {
+        values
     }
     #[inline(always)]
     fn plain(vectors: &mut [Vector3<f64>]) -> Option<&mut [Vector3<f64>]> {
@@ -104,6 +118,17 @@ impl Scalar for Dual {
     }
     fn change(self) -> Dual {
         Dual { value: 0.0, ..self }
+    }
+    fn function<const M: usize, const N: usize>(
+        values: [f64; M],
+        of: [Dual; N],
+        slopes: impl FnOnce() -> [[f64; N]; M],
+    ) -> [Dual; M] {
+        let slopes = slopes();
+        std::array::from_fn(|row| {
+            let changes = of.iter().zip(slopes[row]).map(|(number, slope)| number.tangent * slope);
+            Dual { value: values[row], tangent: changes.sum() }
+        })
     }
     fn map_changes(changes: &mut [Dual], map: impl Fn(&mut [f64]) + 'static) {
         let mut tangents: Vec<f64> = changes.iter().map(|change| change.tangent).collect();
@@ -194,7 +219,43 @@ impl One for Dual {
 /// Euclidean length, for any scalar.
 #[inline]
 pub fn length<S: Scalar>(vector: &Vector3<S>) -> S {
-    vector.dot(vector).sqrt()
+    dot(vector, vector).sqrt()
+}
+
+/// Scalar product. It and the products below are one operation each for what records operations.
+#[inline]
+pub fn dot<S: Scalar>(one: &Vector3<S>, other: &Vector3<S>) -> S {
+    let (x, y) = (one.map(S::value), other.map(S::value));
+    let of = [one[0], one[1], one[2], other[0], other[1], other[2]];
+    let [product] = S::function([x.dot(&y)], of, || [[y[0], y[1], y[2], x[0], x[1], x[2]]]);
+    product
+}
+
+/// Cross product.
+#[inline]
+pub fn cross<S: Scalar>(one: &Vector3<S>, other: &Vector3<S>) -> Vector3<S> {
+    let (x, y) = (one.map(S::value), other.map(S::value));
+    let of = [one[0], one[1], one[2], other[0], other[1], other[2]];
+    let product = S::function(x.cross(&y).into(), of, || {
+        [
+            [0.0, y[2], -y[1], 0.0, -x[2], x[1]],
+            [-y[2], 0.0, y[0], x[2], 0.0, -x[0]],
+            [y[1], -y[0], 0.0, -x[1], x[0], 0.0],
+        ]
+    });
+    product.into()
+}
+
+/// Product of a matrix and a vector.
+#[inline]
+pub fn times<S: Scalar>(matrix: &Matrix3<S>, vector: &Vector3<S>) -> Vector3<S> {
+    let (m, v) = (matrix.map(S::value), vector.map(S::value));
+    let product = m * v;
+    Vector3::from_fn(|row, _| {
+        let [x, y, z] = [0, 1, 2].map(|column| matrix[(row, column)]);
+        let slopes = || [[v[0], v[1], v[2], m[(row, 0)], m[(row, 1)], m[(row, 2)]]];
+        S::function([product[row]], [x, y, z, vector[0], vector[1], vector[2]], slopes)[0]
+    })
 }
 
 /// Largest component without sign.

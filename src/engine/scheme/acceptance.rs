@@ -5,7 +5,7 @@ use crate::engine::contact::gap_of_pair;
 use crate::engine::contact::{Impulse, Touch};
 use crate::engine::exchange;
 use crate::engine::law::ContactMode;
-use crate::engine::scalar::{Scalar, length};
+use crate::engine::scalar::{Scalar, cross, dot, length};
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::solver::Solvable;
 use crate::engine::state::{ContactRecord, State};
@@ -122,7 +122,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         for (&index, impulse) in self.workspace.active.iter().zip(&self.workspace.impulses) {
             let touch = &self.workspace.touches[index];
             let velocity = touch.velocity(self.state);
-            let normal_velocity = touch.normal.dot(&velocity);
+            let normal_velocity = dot(&touch.normal, &velocity);
             let leaving = self.leaves_with(touch, normal_velocity.value());
             if impulse.mode != ContactMode::Open && !leaving {
                 let slip = length(&(velocity - touch.normal * normal_velocity));
@@ -192,12 +192,12 @@ pub(super) fn record_impulse<S: Scalar>(
     }
     state.nodes[touch.node].contact_impulse += vector;
     if let Some(rotation) = touch.rotation {
-        state.rotations[rotation].contact_impulse += touch.lever().cross(&vector);
+        state.rotations[rotation].contact_impulse += cross(&touch.lever(), &vector);
     }
     if let Some(carrier) = &touch.carrier {
         state.nodes[carrier.node].contact_impulse -= vector;
         if let Some(rotation) = carrier.rotation {
-            state.rotations[rotation].contact_impulse -= carrier.lever().cross(&vector);
+            state.rotations[rotation].contact_impulse -= cross(&carrier.lever(), &vector);
         }
     }
 }
@@ -211,6 +211,6 @@ pub(super) fn record_work<S: Scalar>(
     mean_velocity: &Vector3<S>,
 ) {
     let vector = impulse.vector(&touch.acting_normal());
-    state.step.dissipated -= vector.dot(mean_velocity);
-    state.step.dissipated_by_friction -= impulse.tangential.dot(mean_velocity);
+    state.step.dissipated -= dot(&vector, mean_velocity);
+    state.step.dissipated_by_friction -= dot(&impulse.tangential, mean_velocity);
 }

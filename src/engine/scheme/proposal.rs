@@ -5,7 +5,7 @@ use crate::engine::contact::{Carrier, Touch, near, pose};
 use crate::engine::coupling::CouplingMode;
 use crate::engine::geometry::{NodeShape, Pose};
 use crate::engine::math::rotation::{FreeRotation, spin};
-use crate::engine::scalar::length;
+use crate::engine::scalar::{cross, length};
 use crate::engine::scheme::workspace::{Turn, Workspace};
 use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
@@ -134,7 +134,7 @@ impl<S: Solvable> IslandStep<'_, S> {
     pub(super) fn proposed_velocity(&self, touch: &Touch<S>) -> Vector3<S> {
         let mut relative = self.workspace.velocity[touch.node];
         if let Some(rotation) = touch.rotation {
-            relative += self.workspace.turns[rotation].end.cross(&touch.arm_after);
+            relative += cross(&self.workspace.turns[rotation].end, &touch.arm_after);
         }
         if let Some(carrier) = &touch.carrier {
             relative -= self.proposed_carrier_velocity(carrier);
@@ -147,7 +147,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         let Workspace { velocity, turns, .. } = &*self.workspace;
         match carrier.rotation {
             None => velocity[carrier.node],
-            Some(rotation) => velocity[carrier.node] + turns[rotation].end.cross(&carrier.arm_after),
+            Some(rotation) => velocity[carrier.node] + cross(&turns[rotation].end, &carrier.arm_after),
         }
     }
 
@@ -159,10 +159,10 @@ impl<S: Solvable> IslandStep<'_, S> {
             None => velocity[touch.node] += impulse * mobility[touch.node],
             Some(place) => together.push(velocity, place, impulse),
         }
-        let turning = touch.rotation.map(|rotation| (rotation, touch.lever().cross(impulse)));
+        let turning = touch.rotation.map(|rotation| (rotation, cross(&touch.lever(), impulse)));
         let reaction = touch.carrier.and_then(|carrier| {
             velocity[carrier.node] -= impulse * mobility[carrier.node];
-            carrier.rotation.map(|rotation| (rotation, -carrier.lever().cross(impulse)))
+            carrier.rotation.map(|rotation| (rotation, -cross(&carrier.lever(), impulse)))
         });
         for (rotation, moment) in turning.into_iter().chain(reaction) {
             self.push_turn(rotation, &moment);

@@ -17,6 +17,8 @@ pub struct Matrix {
     exchanges: Vec<usize>,
     /// Unknown in each column, while columns are exchanged.
     columns: Vec<usize>,
+    /// Largest entry of each row that is not eliminated, without sign.
+    largest: Vec<f64>,
     /// Pivots of an elimination.
     rank: usize,
 }
@@ -38,6 +40,7 @@ impl Matrix {
             factors: Vec::with_capacity(rows.min(LARGEST_SMALL).pow(2)),
             exchanges: Vec::with_capacity(rows),
             columns: Vec::with_capacity(rows),
+            largest: Vec::with_capacity(rows),
             rank: 0,
         }
     }
@@ -215,24 +218,34 @@ impl Matrix {
         self.exchanges.reserve(n);
         self.columns.clear();
         self.columns.extend(0..n);
-        let largest = self.entries.iter().fold(0.0_f64, |largest, entry| largest.max(entry.abs()));
+        self.largest.clear();
+        self.largest.extend(self.entries.chunks_exact(stride.max(1)).map(|line| largest_of(&line[..n])));
+        let least = TOLERANCES.rounding * largest_of(&self.largest);
         let mut rank = 0;
         while rank < n {
-            let (row, column, pivot) = self.largest_from(rank);
-            if pivot <= TOLERANCES.rounding * largest {
+            let pivot = largest_of(&self.largest[rank..]);
+            // Also where a number is not finite.
+            let is_pivot = |entry: &f64| entry.abs() == pivot;
+            let Some(row) = self.largest.iter().skip(rank).position(is_pivot).filter(|_| pivot > least)
+            else {
                 break;
-            }
+            };
+            let row = rank + row;
+            let line = &self.entries[row * stride + rank..row * stride + n];
+            let column = rank + line.iter().position(is_pivot).expect("it is the largest of its row");
             self.swap_rows(rank, row);
+            self.largest.swap(rank, row);
             self.swap_columns(rank, column);
             let (upper, lower) = self.entries.split_at_mut((rank + 1) * stride);
             let pivot = &upper[rank * stride + rank..rank * stride + n];
-            for line in lower.chunks_exact_mut(stride) {
+            for (line, largest) in lower.chunks_exact_mut(stride).zip(&mut self.largest[rank + 1..]) {
                 let line = &mut line[rank..n];
                 let factor = line[0] / pivot[0];
                 if factor != 0.0 {
                     for (entry, pivot) in line[1..].iter_mut().zip(&pivot[1..]) {
                         *entry -= factor * pivot;
                     }
+                    *largest = largest_of(&line[1..]);
                 }
                 line[0] = factor;
             }
@@ -297,19 +310,6 @@ impl Matrix {
         }
     }
 
-    fn largest_from(&self, start: usize) -> (usize, usize, f64) {
-        let mut best = (start, start, 0.0);
-        for row in start..self.size {
-            for column in start..self.size {
-                let entry = self.entries[row * self.stride + column].abs();
-                if entry > best.2 {
-                    best = (row, column, entry);
-                }
-            }
-        }
-        best
-    }
-
     fn swap_rows(&mut self, one: usize, other: usize) {
         self.exchanges.push(other);
         if one != other {
@@ -327,6 +327,19 @@ impl Matrix {
             self.columns.swap(one, other);
         }
     }
+}
+
+/// Largest entry without sign; what is no number does not count.
+fn largest_of(entries: &[f64]) -> f64 {
+    let (fours, rest) = entries.as_chunks::<4>();
+    let larger = |most: f64, entry: &f64| if entry.abs() > most { entry.abs() } else { most };
+    let mut most = [0.0_f64; 4];
+    for four in fours {
+        for (most, entry) in most.iter_mut().zip(four) {
+            *most = larger(*most, entry);
+        }
+    }
+    most.iter().chain(rest).fold(0.0, larger)
 }
 
 /// Length of the rows of a matrix of `size` rows.

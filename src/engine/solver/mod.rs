@@ -41,7 +41,7 @@ use super::problem::mixed::MixedProblem;
 use super::problem::residual::natural_residual;
 use super::scalar::{Dual, Scalar};
 use super::settings::{SolverChoice, SolverSettings};
-use super::tape::{self, Traced};
+use super::tape::Traced;
 use component::Component;
 use dense::Matrix;
 use single_contact::{Accuracy, SingleContact};
@@ -106,7 +106,6 @@ impl SolverScratch {
     /// Memory for problems of up to `contacts` contacts and `blocks` nonzero blocks. Larger dense matrices than
     /// are likely are allocated when they are needed.
     pub fn with_capacity(contacts: usize, blocks: usize) -> SolverScratch {
-        const LIKELY_DENSE: usize = 64;
         SolverScratch {
             parts: Parts::with_capacity(contacts),
             part: Component::with_capacity(contacts, blocks),
@@ -114,7 +113,7 @@ impl SolverScratch {
                 best: Vec::with_capacity(contacts),
                 best_of_all: Vec::with_capacity(contacts),
                 centre: Vec::with_capacity(contacts),
-                newton: newton::NewtonScratch::with_capacity(contacts.min(LIKELY_DENSE)),
+                newton: newton::NewtonScratch::with_capacity(contacts.min(auto::LARGE)),
                 path: path::PathScratch::with_capacity(contacts),
                 conjugate: conjugate::ConjugateScratch::default(),
                 patches: patches::PatchScratch::default(),
@@ -362,12 +361,9 @@ impl Solvable for Traced {
     solve_with_changes!();
 
     fn solve_changes(matrix: &mut Matrix, b: &mut [Traced]) {
-        if tape::is_carrying() {
-            let mut tangents: Vec<f64> = b.iter().map(|b| b.tangent()).collect();
-            matrix.solve_singular(&mut tangents);
-            for (b, tangent) in b.iter_mut().zip(tangents) {
-                *b = Traced::from(0.0).with_tangent(tangent);
-            }
+        if Traced::map_along(b, |b| {
+            matrix.solve_singular(b);
+        }) {
             return;
         }
         matrix.eliminate();

@@ -17,7 +17,7 @@ use super::{Anchor, Motor};
 use crate::engine::geometry::Pose;
 use crate::engine::law::{ContactMode, JointFriction};
 use crate::engine::math::rotation::Orientation;
-use crate::engine::scalar::{Scalar, length};
+use crate::engine::scalar::{Scalar, cross, length};
 use nalgebra::{Matrix3, Vector3};
 use serde::{Deserialize, Serialize};
 
@@ -189,7 +189,25 @@ impl Joint {
 
     /// The held rows of the translation and of the rotation.
     pub fn rows<S: Scalar>(&self, placed: &Placed<S>) -> [Rows<S>; 2] {
-        [self.translation_rows(placed), self.rotation_rows(placed)]
+        let [mut translation, mut rotation] = [Rows::none(); 2];
+        if let JointKind::Distance { .. } = self.kind {
+            let direction = placed.apart / length(&placed.apart);
+            translation.set_pull(0, &direction, &placed.arms[0], &placed.arms[1]);
+            return [translation, rotation];
+        }
+        let [moves, turns] = self.held();
+        let lever = placed.arms[0] + placed.apart;
+        for row in (0..3).filter(|&row| moves[row] || turns[row]) {
+            let axis = axis(&placed.frames[0], row);
+            if moves[row] {
+                translation.set_pull(row, &axis, &lever, &placed.arms[1]);
+            }
+            if turns[row] {
+                rotation.parts[1].set_row(row, &-axis.transpose());
+                rotation.parts[3].set_row(row, &axis.transpose());
+            }
+        }
+        [translation, rotation]
     }
 
     /// What a motor asks of the third row, in the block that it drives; zero in the other.
@@ -197,34 +215,6 @@ impl Joint {
         let mut driven = [Vector3::zeros(); 2];
         driven[usize::from(self.has_angle())][2] = rate;
         driven
-    }
-
-    /// The held rows of the translation.
-    pub fn translation_rows<S: Scalar>(&self, placed: &Placed<S>) -> Rows<S> {
-        let mut rows = Rows::none();
-        if let JointKind::Distance { .. } = self.kind {
-            let direction = placed.apart / length(&placed.apart);
-            rows.set_pull(0, &direction, &placed.arms[0], &placed.arms[1]);
-            return rows;
-        }
-        let held = self.held()[0];
-        let lever = placed.arms[0] + placed.apart;
-        for row in (0..3).filter(|&row| held[row]) {
-            rows.set_pull(row, &axis(&placed.frames[0], row), &lever, &placed.arms[1]);
-        }
-        rows
-    }
-
-    /// The held rows of the rotation.
-    pub fn rotation_rows<S: Scalar>(&self, placed: &Placed<S>) -> Rows<S> {
-        let mut rows = Rows::none();
-        let held = self.held()[1];
-        for row in (0..3).filter(|&row| held[row]) {
-            let axis = axis(&placed.frames[0], row).transpose();
-            rows.parts[1].set_row(row, &-axis);
-            rows.parts[3].set_row(row, &axis);
-        }
-        rows
     }
 
     /// Rows of what friction sees: sliding around the axis at the radius of the pin is the second, along it the third.
@@ -269,7 +259,7 @@ impl Joint {
                 placed.frames[0].to_body(&placed.frames[1].turn_from(&placed.frames[0]))
             }
             JointKind::Revolute | JointKind::Cylindrical => {
-                let mut error = placed.frames[0].to_body(&placed.axis().cross(&axis(&placed.frames[1], 2)));
+                let mut error = placed.frames[0].to_body(&cross(&placed.axis(), &axis(&placed.frames[1], 2)));
                 error[2] = target.map_or(S::zero(), |target| angle - target);
                 error
             }
@@ -291,16 +281,17 @@ impl Joint {
 }
 
 impl<S: Scalar> Rows<S> {
-    fn none() -> Rows<S> {
+    /// Rows that see nothing.
+    pub fn none() -> Rows<S> {
         Rows { parts: [Matrix3::zeros(); 4] }
     }
 
     /// A row that sees how fast the ends, at the levers, part along a direction.
     fn set_pull(&mut self, row: usize, direction: &Vector3<S>, first: &Vector3<S>, second: &Vector3<S>) {
         self.parts[0].set_row(row, &-direction.transpose());
-        self.parts[1].set_row(row, &-first.cross(direction).transpose());
+        self.parts[1].set_row(row, &-cross(first, direction).transpose());
         self.parts[2].set_row(row, &direction.transpose());
-        self.parts[3].set_row(row, &second.cross(direction).transpose());
+        self.parts[3].set_row(row, &cross(second, direction).transpose());
     }
 }
 
@@ -383,7 +374,7 @@ mod tests {
                 [joint.translation_error(&placed, target), joint.rotation_error(&placed, angle, target)]
             };
             let placed = joint.placed([Some(&poses[0]), Some(&poses[1])]);
-            let rows = [joint.translation_rows(&placed), joint.rotation_rows(&placed)];
+            let rows = joint.rows(&placed);
             let shift = 1e-6;
             let (plus, minus) = (errors(shift), errors(-shift));
             for block in 0..2 {

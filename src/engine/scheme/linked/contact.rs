@@ -9,7 +9,7 @@ use crate::engine::math::rotation::cross_matrix;
 use crate::engine::problem::block_matrix::Block;
 use crate::engine::problem::cone::ConeProblem;
 use crate::engine::problem::delassus::{self, Bodies};
-use crate::engine::scalar::Scalar;
+use crate::engine::scalar::{Scalar, cross};
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
@@ -19,7 +19,7 @@ use nalgebra::{Matrix3, Vector3};
 
 /// Compliance of a direction in which joints hold a contact, as a part of how it would yield without them: what has no effect
 /// on the motion is determined.
-pub const SOFTNESS: f64 = 1e-3;
+pub const SOFTNESS: f64 = TOLERANCES.slight;
 
 /// Writes scales and Delassus operator of the active contacts over `dt` and, but for corrections of position, of the
 /// joints that rub. Passes after those that move the ends have what the last of them found.
@@ -172,11 +172,11 @@ fn scale_operator<S: Scalar>(
     for one in 0..count {
         let own = &mut yielding[one * count + one];
         let (rows, alone) = match rubs(one) {
-            None => (3.0, S::one() / (scales[one] * scales[one])),
+            None => (3.0, 1.0 / (scales[one] * scales[one]).value()),
             Some(entry) => (entry.rows.count(), motion.yielding_alone(&entry.place, &entry.rows)),
         };
         if linkage.has_joints() && is_new {
-            soften(own, alone.value());
+            soften(own, alone);
         }
         scales[one] = (S::from(rows) / own.trace()).sqrt();
     }
@@ -428,13 +428,13 @@ pub fn push_touch<S: Scalar>(
     let place = linkage.place_of(touch.node);
     right[place.linear] += impulse;
     if let Some(block) = place.angular {
-        right[block] += touch.lever().cross(impulse);
+        right[block] += cross(&touch.lever(), impulse);
     }
     if let Some(carrier) = &touch.carrier {
         let place = linkage.place_of(carrier.node);
         right[place.linear] -= impulse;
         if let Some(block) = place.angular {
-            right[block] -= carrier.lever().cross(impulse);
+            right[block] -= cross(&carrier.lever(), impulse);
         }
     }
 }
@@ -443,7 +443,7 @@ pub fn push_touch<S: Scalar>(
 pub fn seen_at<S: Scalar>(linkage: &Linkage, solution: &[Vector3<S>], touch: &Touch<S>) -> Vector3<S> {
     let at = |node: usize, lever: Vector3<S>| {
         let place = linkage.place_of(node);
-        let turning = place.angular.map_or(Vector3::zeros(), |block| solution[block].cross(&lever));
+        let turning = place.angular.map_or(Vector3::zeros(), |block| cross(&solution[block], &lever));
         solution[place.linear] + turning
     };
     let mut seen = at(touch.node, touch.lever());

@@ -37,7 +37,7 @@ use nalgebra::Vector3;
 use std::cmp::Ordering;
 
 /// Solutions for the rows of joints, each with the end of the interval from the one before.
-const SWEEPS: usize = 3;
+const SWEEPS: usize = PASSES as usize;
 /// Passes of a contact problem, each with the ends that the one before has moved.
 pub const PASSES: u32 = 3;
 
@@ -77,13 +77,12 @@ pub fn is_lost<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) -> bool {
 /// Whether joints turn so far within the interval that what their impulses do to the velocities at its end is no small part
 /// of the energy of motion.
 fn turns_too_far<S: Solvable>(step: &IslandStep<'_, S>, linkage: &Linkage, index: usize) -> bool {
-    let Scratch { motion, acting, ends, .. } = &step.workspace.linkages[index];
+    let Scratch { motion, rows, ends, .. } = &step.workspace.linkages[index];
     let mut work = 0.0;
-    for joint in 0..linkage.joints.len() {
+    for (joint, here) in rows.iter().enumerate() {
         let entry = &step.system.ties.joints[linkage.joints[joint]];
-        let Some(here) = linkage.place_joint(&step.system.ties, joint, acting) else { continue };
         let Some(there) = linkage.place_joint(&step.system.ties, joint, ends) else { continue };
-        let rows = entry.rows(&here).into_iter().zip(entry.rows(&there));
+        let rows = here.iter().zip(entry.rows(&there));
         for (place, (now, then)) in linkage.joint_places[joint].iter().zip(rows) {
             let Some(place) = place else { continue };
             let turned = now.velocity(place, ends) - then.velocity(place, ends);
@@ -490,17 +489,18 @@ fn move_ends<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index
 
 /// Writes the rows of the joints where they act, and the velocities that they are held to, less those of free motion.
 fn write_joints<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize, moment: &Moment) {
-    let Scratch { motion, acting, ends, held, .. } = &mut step.workspace.linkages[index];
-    for joint in 0..linkage.joints.len() {
+    let Scratch { motion, acting, ends, held, rows: written, .. } = &mut step.workspace.linkages[index];
+    for (joint, written) in written.iter_mut().enumerate() {
         let entry = &step.system.ties.joints[linkage.joints[joint]];
         let Some(placed) = linkage.place_joint(&step.system.ties, joint, acting) else { continue };
         let demand = demand(step.system, step.state, linkage.joints[joint], moment);
         let rate = demand.map_or(S::zero(), |demand| demand.rate);
-        let blocks = linkage.joint_places[joint].iter().zip(entry.rows(&placed));
+        *written = entry.rows(&placed);
+        let blocks = linkage.joint_places[joint].iter().zip(&*written);
         for ((place, rows), (is_held, target)) in blocks.zip(entry.held().into_iter().zip(entry.driven(rate)))
         {
             let Some(place) = place else { continue };
-            motion.set_rows(place, &rows, is_held);
+            motion.set_rows(place, rows, is_held);
             held[place.block] = target - rows.velocity(place, ends);
         }
     }
@@ -508,12 +508,11 @@ fn write_joints<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, in
 
 /// Writes the right sides of the joints, for rows as they will be at the end of the interval.
 fn see_ends<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
-    let Scratch { motion, acting, ends, held, .. } = &mut step.workspace.linkages[index];
-    for joint in 0..linkage.joints.len() {
+    let Scratch { motion, rows, ends, held, .. } = &mut step.workspace.linkages[index];
+    for (joint, here) in rows.iter().enumerate() {
         let entry = &step.system.ties.joints[linkage.joints[joint]];
-        let Some(here) = linkage.place_joint(&step.system.ties, joint, acting) else { continue };
         let Some(there) = linkage.place_joint(&step.system.ties, joint, ends) else { continue };
-        let rows = entry.rows(&here).into_iter().zip(entry.rows(&there));
+        let rows = here.iter().zip(entry.rows(&there));
         for (place, (now, then)) in linkage.joint_places[joint].iter().zip(rows) {
             let Some(place) = place else { continue };
             motion.right[place.block] =
