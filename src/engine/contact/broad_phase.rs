@@ -11,7 +11,7 @@ use crate::engine::geometry::{Meeting, NodeShape, Placed, Pose, Solid, Surface, 
 use crate::engine::math::union_find::UnionFind;
 use crate::engine::scalar::{Scalar, largest, length};
 use crate::engine::state::State;
-use crate::engine::system::{Island, Near, Pile, Sides, System, Thing};
+use crate::engine::system::{Island, Near, Pile, SecondSide, Sides, System};
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
@@ -156,7 +156,7 @@ impl Search {
             .iter()
             .map(|&surface| surface_box(system, state, &system.surfaces[surface], ways, turns));
         tree.build(of_nodes.chain(of_solids));
-        let mut found = |node: usize, other: Thing| {
+        let mut found = |node: usize, other: SecondSide| {
             if let Some(contact) = pile.contact_of(node, other)
                 && let Some((sides, _)) = pile.sides(&system.nodes, &system.surfaces, node, other)
             {
@@ -165,8 +165,8 @@ impl Search {
         };
         let bodies = pile.nodes.len();
         tree.meetings(&mut |one, other| match (one < bodies, other < bodies) {
-            (true, true) => found(pile.nodes[one], Thing::Node(pile.nodes[other])),
-            (true, false) => found(pile.nodes[one], Thing::Surface(pile.solids[other - bodies])),
+            (true, true) => found(pile.nodes[one], SecondSide::Node(pile.nodes[other])),
+            (true, false) => found(pile.nodes[one], SecondSide::Surface(pile.solids[other - bodies])),
             _ => {}
         });
         for &plane in &pile.planes {
@@ -174,7 +174,7 @@ impl Search {
                 if Some(node) != system.surfaces[plane].body
                     && is_near_plane(system, state, (node, plane), ways, turns)
                 {
-                    found(node, Thing::Surface(plane));
+                    found(node, SecondSide::Surface(plane));
                 }
             }
         }
@@ -248,7 +248,7 @@ fn motion<S: Scalar>(
         acceleration = acceleration.max(length(&state.couplings[coupling].acceleration.linear).value());
     }
     let middle = offset + 0.5 * duration;
-    if state.inputs.are_told() {
+    if state.inputs.are_given() {
         acceleration += (length(&state.inputs[node].at(middle)) / parameters.mass[node]).value();
     }
     let spin = system.nodes[node].rotation.map_or(0.0, |rotation| {

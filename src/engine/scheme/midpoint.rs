@@ -20,7 +20,7 @@ use crate::engine::geometry::{Pose, Proximity};
 use crate::engine::law::ContactMode;
 use crate::engine::law::FrictionLaw;
 use crate::engine::linkage::{Configuration, Rubbing, Scratch};
-use crate::engine::math::rotation::{Orientation, angular_momentum};
+use crate::engine::math::rotation::{LARGEST_TURN, Orientation, angular_momentum};
 use crate::engine::problem::delassus::{self, Bodies, assemble};
 use crate::engine::scalar::elementary::hypot;
 use crate::engine::scalar::{Scalar, length};
@@ -38,7 +38,7 @@ const MAX_TRIALS: u32 = 8;
 const SEEN: f64 = 0.5;
 
 /// Turns within a substep that sweeps follow. Of faster ones they need not converge.
-const SWEPT: f64 = 1.0;
+const SWEPT: f64 = LARGEST_TURN;
 
 /// What is kept between sweeps.
 #[derive(Debug)]

@@ -208,7 +208,7 @@ fn strays<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> bool {
             away += length(&carrier.arm).value() * turned * turned;
             most = most.max(turned);
         }
-        let reach = TOLERANCES.nearby * step.least_arm(touch);
+        let reach = TOLERANCES.slight * step.least_arm(touch);
         let within = system.half_width(touch.sides()).map_or(reach, |width| reach.min(width));
         if most > TOLERANCES.followed_part {
             return true;
@@ -454,10 +454,10 @@ impl<S: Scalar> Approach<S> {
 #[inline(never)]
 fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S, limit: f64) -> Option<S> {
     /// Largest turn between two looks at the gap, in rad; there are at least and at most so many looks.
-    const TURN: f64 = 0.1;
+    const TURN: f64 = TOLERANCES.tilted;
     const LOOKS: (f64, f64) = (8.0, 1024.0);
     /// Way, over the size of both sides, on which no side is looked for; and the same where a look takes long.
-    const TOO_FAR: f64 = 1e6;
+    const TOO_FAR: f64 = 1.0 / TOLERANCES.small;
     const TOO_FAR_FOR_MESHES: f64 = 4.0;
     let system = step.system;
     let is_whole = is_whole(step, touch);
@@ -523,11 +523,11 @@ fn first_touch<S: Solvable>(
     is_distance: bool,
 ) -> Option<f64> {
     /// Steps need not be shorter than this part of the interval.
-    const SHORTEST: f64 = 1e-3;
+    const SHORTEST: f64 = TOLERANCES.slight;
     /// Part of half the width of two shapes by which a step may go beyond its bound.
     const WITHIN: f64 = 0.25;
     /// Part of the time up to a touch at which round-off does not hide that the gap is open.
-    const SURELY: f64 = 0.99;
+    const SURELY: f64 = 1.0 - TOLERANCES.coarse;
     let values = approach.map(S::value);
     let moving = approach.map(|x| Dual::from(x.value()));
     let system = step.system;
@@ -622,13 +622,12 @@ fn descending_root<S: Scalar>(touch: &Touch<S>, curvature: S, limit: f64) -> Opt
 
 /// Some time before `end`, at which the gap is negative, at which it is not; none when it closes at once.
 fn still_open<S: Scalar>(gap: &impl Fn(f64) -> f64, touch: &Touch<S>, end: f64) -> Option<f64> {
-    /// Halvings before a contact counts as closing at once.
-    const HALVINGS: usize = 40;
     if touch.gap.value() > 0.0 {
         return Some(0.0);
     }
     let times = std::iter::successors(Some(0.5 * end), |time| Some(0.5 * time));
-    times.take(HALVINGS).find(|&time| gap(time) >= 0.0)
+    let mut times = times.take_while(|time| *time > TOLERANCES.rounding * 0.5 * end);
+    times.find(|&time| gap(time) >= 0.0)
 }
 
 /// The root with its tangent: `gap(t, x) = 0` makes `dt = -(gap_x / gap_t) dx`.

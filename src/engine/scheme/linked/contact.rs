@@ -19,7 +19,7 @@ use nalgebra::{Matrix3, Vector3};
 
 /// Compliance of a direction in which joints hold a contact, as a part of how it would yield without them: what has no effect
 /// on the motion is determined.
-pub const SOFTNESS: f64 = 1e-3;
+pub const SOFTNESS: f64 = TOLERANCES.slight;
 
 /// Writes scales and Delassus operator of the active contacts over `dt` and, but for corrections of position, of the
 /// joints that rub. Passes after those that move the ends have what the last of them found.

@@ -37,7 +37,7 @@ use nalgebra::Vector3;
 use std::cmp::Ordering;
 
 /// Solutions for the rows of joints, each with the end of the interval from the one before.
-const SWEEPS: usize = 3;
+const SWEEPS: usize = PASSES as usize;
 /// Passes of a contact problem, each with the ends that the one before has moved.
 pub const PASSES: u32 = 3;
 
