@@ -55,8 +55,7 @@ fn path_variable(name: &str) -> Result<PathBuf, Box<dyn Error>> {
     env::var_os(name).map(PathBuf::from).ok_or_else(|| format!("{name} is not set: run through cargo").into())
 }
 
-/// Builds the libraries for the target of this build. What they have in common is compiled once, and link-time optimisation
-/// of one runs beside that of the other.
+/// Builds the libraries for the target of this build. What they have in common is compiled once.
 fn build_libraries(out: &Path) -> Result<Libraries, Box<dyn Error>> {
     for source in RUNTIME_SOURCES {
         println!("cargo::rerun-if-changed={source}");

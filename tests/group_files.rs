@@ -125,7 +125,7 @@ fn the_entry_with_more_exact_names_decides() {
     let model = model(&entries.concat());
     let (system, _) = model.assemble();
     let pile = system.pile.as_ref().unwrap();
-    use contact_fmu::engine::Thing::{Node, Surface};
+    use contact_fmu::engine::SecondSide::{Node, Surface};
     let name = |contact: Option<usize>| contact.map(|contact| model.contacts[contact].name.as_str());
     assert_eq!(name(pile.contact_of(0, Surface(0))), Some("rain"));
     assert_eq!(name(pile.contact_of(4, Surface(0))), Some("all"));

@@ -92,7 +92,7 @@ impl HeldForceLogs {
         for log in touching {
             log.see(before, after, &instance.logger);
         }
-        if before.inputs.are_told() || !*others_idle {
+        if before.inputs.are_given() || !*others_idle {
             *others_idle = true;
             for log in others {
                 log.see(before, after, &instance.logger);

@@ -17,13 +17,13 @@ use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Depth below which a start inside a surface counts as rounding.
-pub const START_PENETRATION_TOLERANCE: f64 = 1e-9;
+pub const START_PENETRATION_TOLERANCE: f64 = TOLERANCES.negligible;
 
 /// Difference of an orientation's length from 1 that is taken for rounding.
-pub const ORIENTATION_TOLERANCE: f64 = 1e-3;
+pub const ORIENTATION_TOLERANCE: f64 = TOLERANCES.slight;
 
 /// The same for orientations that a master gives: they come out of its integrator.
-const GIVEN_ORIENTATION_TOLERANCE: f64 = 0.1;
+const GIVEN_ORIENTATION_TOLERANCE: f64 = TOLERANCES.much_less;
 
 /// Why a simulation cannot start.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -22,19 +22,19 @@ pub struct Input<S: Scalar, const N: usize = 3> {
 pub struct Inputs<S: Scalar> {
     values: Vec<Input<S>>,
     /// Whether some of them may differ from zero.
-    told: bool,
+    given: bool,
 }
 
 impl<S: Scalar> Inputs<S> {
     /// Zero for so many nodes.
     pub fn none(nodes: usize) -> Inputs<S> {
-        Inputs { values: vec![Input::zero(); nodes], told: false }
+        Inputs { values: vec![Input::zero(); nodes], given: false }
     }
 
     /// Whether some of them may differ from zero.
     #[inline]
-    pub fn are_told(&self) -> bool {
-        self.told
+    pub fn are_given(&self) -> bool {
+        self.given
     }
 
     /// Number of nodes.
@@ -45,19 +45,19 @@ impl<S: Scalar> Inputs<S> {
 
     /// One node more.
     pub fn push(&mut self, input: Input<S>) {
-        self.told |= input != Input::zero();
+        self.given |= input != Input::zero();
         self.values.push(input);
     }
 
     /// Each, to be changed.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Input<S>> {
-        self.told = true;
+        self.given = true;
         self.values.iter_mut()
     }
 
     /// Sets the derivatives to zero and keeps the values.
     pub fn clear_derivatives(&mut self) {
-        if self.told {
+        if self.given {
             for input in &mut self.values {
                 input.derivatives = Input::zero().derivatives;
             }
@@ -66,18 +66,18 @@ impl<S: Scalar> Inputs<S> {
 
     /// The same over another scalar type.
     pub fn map<T: Scalar>(&self, convert: impl Fn(S) -> T + Copy) -> Inputs<T> {
-        Inputs { values: self.values.iter().map(|input| input.map(convert)).collect(), told: self.told }
+        Inputs { values: self.values.iter().map(|input| input.map(convert)).collect(), given: self.given }
     }
 
     /// Becomes a copy of others, without allocating where there are as many.
     #[inline]
     pub fn copy_from(&mut self, other: &Inputs<S>) {
-        let differ = self.told || other.told || self.values.len() != other.values.len();
+        let differ = self.given || other.given || self.values.len() != other.values.len();
         if differ {
             self.values.clear();
             self.values.extend_from_slice(&other.values);
         }
-        self.told = other.told;
+        self.given = other.given;
     }
 }
 
@@ -93,7 +93,7 @@ impl<S: Scalar> Index<usize> for Inputs<S> {
 impl<S: Scalar> IndexMut<usize> for Inputs<S> {
     #[inline]
     fn index_mut(&mut self, node: usize) -> &mut Input<S> {
-        self.told = true;
+        self.given = true;
         &mut self.values[node]
     }
 }
@@ -128,18 +128,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_told_is_copied_and_forgotten() {
-        let untold = Inputs::<f64>::none(2);
-        let mut told = untold.clone();
-        told[1].value[2] = 3.0;
-        told[1].derivatives[0][0] = 4.0;
-        assert!(told.are_told() && !untold.are_told());
-        let mut copy = untold.clone();
-        copy.copy_from(&told);
-        assert_eq!(copy, told);
-        copy.copy_from(&untold);
-        assert_eq!(copy, untold);
-        told.clear_derivatives();
-        assert_eq!((told[1].value[2], told[1].derivatives[0][0]), (3.0, 0.0));
+    fn what_was_given_is_copied_and_forgotten() {
+        let none = Inputs::<f64>::none(2);
+        let mut given = none.clone();
+        given[1].value[2] = 3.0;
+        given[1].derivatives[0][0] = 4.0;
+        assert!(given.are_given() && !none.are_given());
+        let mut copy = none.clone();
+        copy.copy_from(&given);
+        assert_eq!(copy, given);
+        copy.copy_from(&none);
+        assert_eq!(copy, none);
+        given.clear_derivatives();
+        assert_eq!((given[1].value[2], given[1].derivatives[0][0]), (3.0, 0.0));
     }
 }

@@ -64,6 +64,7 @@ pub use state::{
 };
 pub use step::{MAX_SUBSTEPS, Quality, StepError, Steppable, advance};
 pub use system::{
-    Between, Contact, Group, Island, Linkage, Mechanism, Members, Node, Pile, Response, Sides, System, Thing,
+    Between, Contact, Group, Island, Linkage, Mechanism, Members, Node, Pile, Response, SecondSide, Sides,
+    System,
 };
 pub use ties::{Anchor, Drive, Joint, JointEnd, JointKind, JointState, Motor, Profile, Spring, Ties};

@@ -13,7 +13,7 @@ use nalgebra::Vector3;
 use thiserror::Error;
 
 /// Most substeps that one communication step may be cut into.
-pub const MAX_SUBSTEPS: f64 = 1e7;
+pub const MAX_SUBSTEPS: f64 = TOLERANCES.most_substeps;
 
 /// How good a finished step is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,11 +158,10 @@ fn advance_island<S: Solvable>(
     }
 }
 
-/// Whether there is no use to go on after a substep: looks now and then, for steps may have millions of them.
+/// Whether there is no use to go on after a substep: looked for ever more rarely, for steps may have millions of them.
 #[inline]
 pub(super) fn is_lost<S: Scalar>(state: &State<S>, substep: u32) -> bool {
-    const NOW_AND_THEN: u32 = 32;
-    substep % NOW_AND_THEN == NOW_AND_THEN - 1 && !state.is_finite()
+    substep.is_power_of_two() && !state.is_finite()
 }
 
 /// Advances an island over a substep that starts at `offset`.

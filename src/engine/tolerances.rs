@@ -4,6 +4,10 @@
 //! Precision comes in steps. Where a comparison has to tell round-off from what counts, it takes the step that fits the
 //! way by which its numbers were made, and no number of its own.
 
+/// Steps after which a search in a bracket ends: bisection alone takes as many as a number has digits, and some more where
+/// the bracket is too wide by orders.
+pub const BISECTIONS: u32 = 4 * f64::MANTISSA_DIGITS;
+
 /// See [`TOLERANCES`].
 #[derive(Clone, Copy, Debug)]
 pub struct Tolerances {
@@ -33,11 +37,14 @@ pub struct Tolerances {
     pub aligned: f64,
     /// Slope, or sine, up to which parts next to the nearest one may come to touch within a step: 6 degrees.
     pub tilted: f64,
-    /// Sine between an axis and an edge below which a round side touches along a line, with a contact point at each end.
-    pub along_a_line: f64,
-    /// Distance, over that of a contact point from the centre, that features may be apart and touch within a step, that
-    /// position corrections close, and that flat shapes are thick: a thousandth.
-    pub nearby: f64,
+    /// A thousandth, to which models are known: distances, over that of a contact point from the centre, at which features
+    /// touch together, position corrections close gaps, and flat shapes are thick; sines below which a round side touches
+    /// along a line; compliances, forces and intervals that leave a motion as it is.
+    pub slight: f64,
+    /// A hundredth, where a guess will do: of a speed, a depth, a learnt mass, a displacement.
+    pub coarse: f64,
+    /// A tenth: what is so much smaller than something else does not lead.
+    pub much_less: f64,
     /// Largest displacement of a contact point within an interval, over its distance from the centre, that a linear
     /// approach follows: a quarter of a radian, at which a cosine is wrong by 3 percent.
     pub followed_part: f64,
@@ -53,6 +60,8 @@ pub struct Tolerances {
     pub placement_rounds: usize,
     /// Passes of friction whose bounds follow from the answer and start from nothing.
     pub bound_passes: u32,
+    /// Parts that a step may be cut into because a model asks for it: more would take hours.
+    pub most_substeps: f64,
     /// Parts that a step is cut into where something turns too far: the cost of a step stays bounded.
     pub most_parts: u32,
     /// Shift or compliance, over a diagonal near one, at which contacts are nearly on their own: where proximal points and
@@ -80,8 +89,9 @@ pub const TOLERANCES: Tolerances = Tolerances {
     sliver: 1e-4,
     aligned: 0.9,
     tilted: 0.1,
-    along_a_line: 1e-3,
-    nearby: 1e-3,
+    slight: 1e-3,
+    coarse: 0.01,
+    much_less: 0.1,
     followed_part: 0.25,
     dense_part: 0.4,
     newton_steps: 12,
@@ -89,6 +99,7 @@ pub const TOLERANCES: Tolerances = Tolerances {
     sweeps_between_residuals: 4,
     placement_rounds: 4,
     bound_passes: 50,
+    most_substeps: 1e7,
     most_parts: 256,
     first_shift: 0.1,
     smoothing_shrink: 0.2,

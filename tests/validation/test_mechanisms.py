@@ -117,17 +117,23 @@ def test_forces_that_are_not_told(fmus, order):
     assert warnings == []
 
 
+@pytest.mark.parametrize("declared", [True, None])
 @pytest.mark.parametrize("speed", [0.0, 0.5])
-def test_car_on_four_sprung_wheels(fmus, order, speed):
+def test_car_on_four_sprung_wheels(fmus, order, speed, declared):
+    """Springs and dampers hide how wheels respond up and down; along the road they move as one."""
     car = Car(0.1, speed)
     exact = Car(0.1).heights(STEP * np.arange(1001), 20)
-    times, states, energies, forces, warnings = couple(fmus, car, [10.0] * 4, 0.0, 0.4, order, repeat(STEP), 1.0)
+    result = couple(fmus, car, [10.0] * 4, 0.0, 0.4, order, repeat(STEP), 1.0, declared=declared)
+    times, states, energies, forces, warnings = result
     assert np.abs(states[:, 1] - exact).max() < 1e-3
     assert energies.max() - energies[0] < 1e-6 * energies[0]
     # With brakes locked, friction stops it from the first touch on.
     assert abs(states[-1, 6]) < 1e-4
     assert np.abs(forces[-100:].sum(axis=1).mean(axis=0) - [0.0, 0.0, 120 * 9.81])[[0, 2]].max() < 1.0
-    assert warnings == []
+    if declared:
+        assert warnings == []
+    else:
+        assert len(warnings) == 4 and all(FOUND in line for line in warnings)
 
 
 @pytest.mark.parametrize("factor", [1.0, 5.0])

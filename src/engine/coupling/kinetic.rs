@@ -22,6 +22,7 @@ use super::{CouplingState, Kinetic};
 use crate::engine::math::twist::{Mobility, Twist, Wrench};
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::tolerances::TOLERANCES;
+use nalgebra::Vector3;
 
 /// Where a window starts and what is expected in it.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +55,9 @@ pub fn observe<S: Scalar>(
     settings: &Kinetic,
     window: Window<S>,
     latency: Option<u8>,
+    gravity: &Vector3<S>,
 ) {
+    let least = latency::most_probed(gravity).max(TOLERANCES.negligible);
     let memory = &mut coupling.memory;
     let is_new = latency.is_some_and(|windows| memory.learn_latency(windows, &window));
     let windows = memory.latency.windows;
@@ -84,7 +87,7 @@ pub fn observe<S: Scalar>(
             &surprise.linear,
             &response.linear,
             &change.linear,
-            &expected.linear,
+            (&expected.linear, least),
             settings.adapt,
             windows,
         );
@@ -97,7 +100,7 @@ pub fn observe<S: Scalar>(
                 &surprise.angular,
                 &response.angular,
                 &change.angular,
-                &expected.angular,
+                (&expected.angular, TOLERANCES.negligible),
             );
         }
         if corrected {
@@ -235,6 +238,8 @@ pub struct Outcome<S: Scalar> {
     pub told: Wrench<S>,
     /// Whether one is closed at its end.
     pub resting: bool,
+    /// Gravity by which a body is probed that is held still.
+    pub gravity: Vector3<S>,
 }
 
 /// Finds the force for the master to hold from what contact has done to the shadow.
@@ -245,7 +250,7 @@ pub fn finish<S: Scalar>(
     mobility: &Mobility<S>,
     outcome: &Outcome<S>,
 ) {
-    let Outcome { end, contact, impulse, told, resting } = *outcome;
+    let Outcome { end, contact, impulse, told, resting, gravity } = *outcome;
     let memory = &mut coupling.memory;
     let h = S::from(start.span);
     let (shift, lag) = start.shadow.from(&start.foretold);
@@ -283,7 +288,7 @@ pub fn finish<S: Scalar>(
     if settings.latency == super::Latency::Auto && mobility.mass.value().is_finite() {
         let expected = memory.expect(start.ahead + 0.5 * start.span).linear;
         let velocity = &start.shadow.velocity;
-        let probe = latency::probe(memory, &response.linear, &expected, velocity, start.span);
+        let probe = latency::probe(memory, &response.linear, &expected, velocity, &gravity, start.span);
         output.force += probe * mobility.mass;
     }
     let besides = coupling.acceleration + mobility.acceleration(&told);

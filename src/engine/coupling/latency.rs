@@ -12,6 +12,7 @@
 use super::memory::{Memory, Window};
 use crate::engine::math::twist::Wrench;
 use crate::engine::scalar::{Scalar, length};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -206,18 +207,29 @@ fn difference(values: &[Vector3<f64>]) -> Vector3<f64> {
     values.iter().zip(WEIGHTS).map(|(value, weight)| value * weight).sum()
 }
 
+/// Acceleration by probes where the master holds bodies still, of which their response tells nothing.
+pub fn most_probed<S: Scalar>(gravity: &Vector3<S>) -> f64 {
+    PROBE_SIZE.0 * length(gravity).value() * PROBE.iter().map(|part| part.abs()).sum::<f64>()
+}
+
 /// Acceleration of the probe in a window over which the contact force makes `response`: none unless that is rounding.
 pub fn probe<S: Scalar>(
     memory: &Memory<S>,
     response: &Vector3<S>,
     expected: &Vector3<S>,
     velocity: &Vector3<S>,
+    gravity: &Vector3<S>,
     span: f64,
 ) -> Vector3<S> {
     let from = PROBE_FROM[usize::from(memory.made >= PROBE_FROM[1] && !memory.latency.known)];
     let Some(&sign) = memory.made.checked_sub(from).and_then(|index| PROBE.get(index as usize)) else {
         return Vector3::zeros();
     };
+    let size = length(gravity);
+    let is_held =
+        (length(expected) + length(velocity) / S::from(span)).value() <= TOLERANCES.small * size.value();
+    // What the master holds still is probed as if it fell, in all directions: it may be guided.
+    let expected = if is_held { Vector3::repeat(size / S::from(3.0).sqrt()) } else { *expected };
     let probe = (expected * S::from(PROBE_SIZE.0) + velocity * S::from(PROBE_SIZE.1 / span)) * S::from(sign);
     let is_quiet = length(response).value() <= QUIET * length(&probe).value();
     if is_quiet { probe } else { Vector3::zeros() }

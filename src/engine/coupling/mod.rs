@@ -10,6 +10,7 @@ mod position_rule;
 pub mod response;
 mod shaping;
 mod state;
+mod turning;
 
 pub use operator::Operator;
 pub use state::{CouplingState, Diagnosis, Motion};

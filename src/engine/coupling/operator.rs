@@ -8,14 +8,17 @@
 //!
 //! where c are the sums of the weights of D, and W' is the rate of W. A Kalman filter follows W and W' [Ljung 1999, 11.3]:
 //! its rows have the same covariance, for they answer to the same impulses. The rate wanders, so that an operator may become
-//! another one within [`CHANGE`] windows. The noise is what windows have shown that W does not explain. An impact changes the
-//! accelerations besides contact too, by as much as the operator can change while the differences see it: impulses of
-//! contact tell W no better.
+//! another one within [`CHANGE`] windows, less where answers are foretold well. W turns besides with bodies that are seen to
+//! be [rigid](super::turning). The noise is what windows have shown that W does not explain. An impact changes the
+//! accelerations besides contact too, which bends velocities after it: impulses of contact tell W no better than the
+//! differences of such a kink allow, best when it is in their middle.
 //!
 //! Before bodies touch, all of them carry forces `u_k - u_(k-1)` in all directions at once, with signs of u that follow no
 //! rule, as small as the noise allows. They leave no velocity. Bodies that contact presses carry them along its force.
 
+use super::turning::Turning;
 use crate::engine::tolerances::TOLERANCES;
+use nalgebra::{Matrix3, Vector3};
 use serde::{Deserialize, Serialize};
 
 /// Order of the differences and the samples that they need: of order 4 the motion of a pendulum would be noise of a
@@ -29,7 +32,7 @@ const LISTEN: u32 = 4;
 /// First guess of the uncertainty of the operator, as a part of what the model says.
 const UNSURE: f64 = 10.0;
 /// By how much what windows have shown of noise and errors counts less after each.
-const FADING: f64 = 0.8;
+pub(super) const FADING: f64 = 0.8;
 /// Size of probes over the noise that they have to stand out of.
 const CLEAR: f64 = 2e3;
 /// Size of the probes of all bodies together as parts of acceleration and change of velocity over a window, and the largest
@@ -68,6 +71,8 @@ pub struct Operator {
     /// lately differed from those expected.
     noise: f64,
     misfit: f64,
+    /// The latter by row.
+    misfits: Vec<f64>,
     /// Samples of time, velocity, impulse, and the impulse but for probes, newest first.
     times: [f64; SAMPLES],
     velocities: Vec<f64>,
@@ -89,6 +94,8 @@ pub struct Operator {
     pub reach: Vec<[f64; 3]>,
     /// How contact has pushed them of late.
     pub pushes_of_late: Vec<Push>,
+    /// How bodies turn with one another, and the operator with them.
+    turning: Turning,
     /// What bodies were expected to do for the forces of the last two windows, newest first.
     answers: Vec<f64>,
     /// Whether bodies are free masses, where that is to be found out, and whether something has touched them before.
@@ -144,6 +151,7 @@ impl Operator {
             covariance: vec![0.0; 4 * rows * rows],
             noise: 0.0,
             misfit: 0.0,
+            misfits: vec![0.0; rows],
             times: [0.0; SAMPLES],
             velocities: vec![0.0; SAMPLES * rows],
             impulses: vec![0.0; SAMPLES * rows],
@@ -158,6 +166,7 @@ impl Operator {
             owed: vec![[0.0; 3]; bodies],
             reach: vec![[0.0; 3]; bodies],
             pushes_of_late: vec![Push::NONE; bodies],
+            turning: Turning::new(bodies),
             answers: vec![0.0; 2 * rows],
             trial: Trial::NEW,
             touched: false,
@@ -165,23 +174,24 @@ impl Operator {
     }
 
     /// Its lists of numbers.
-    fn lists(&mut self) -> [&mut Vec<f64>; 9] {
-        let Operator { w, rate, covariance, velocities, impulses, pushes, levels, probes, answers, .. } =
-            self;
-        [w, rate, covariance, velocities, impulses, pushes, levels, probes, answers]
+    fn lists(&mut self) -> [&mut Vec<f64>; 10] {
+        let Operator { w, rate, covariance, velocities, impulses, pushes, levels, probes, .. } = self;
+        let Operator { answers, misfits, .. } = self;
+        [w, rate, covariance, velocities, impulses, pushes, levels, probes, answers, misfits]
     }
 
     /// Without allocation where sizes agree.
     pub fn copy_from(&mut self, source: &Operator) {
-        let Operator { w, rate, covariance, velocities, impulses, pushes, levels, probes, answers, .. } =
-            source;
-        let others = [w, rate, covariance, velocities, impulses, pushes, levels, probes, answers];
+        let Operator { w, rate, covariance, velocities, impulses, pushes, levels, probes, .. } = source;
+        let Operator { answers, misfits, .. } = source;
+        let others = [w, rate, covariance, velocities, impulses, pushes, levels, probes, answers, misfits];
         for (list, other) in self.lists().into_iter().zip(others) {
             list.clone_from(other);
         }
         self.owed.clone_from(&source.owed);
         self.reach.clone_from(&source.reach);
         self.pushes_of_late.clone_from(&source.pushes_of_late);
+        self.turning.copy_from(&source.turning);
         (self.rows, self.noise, self.misfit) = (source.rows, source.noise, source.misfit);
         (self.times, self.count, self.windows) = (source.times, source.count, source.windows);
         (self.declared, self.joined, self.learnt) = (source.declared, source.joined, source.learnt);
@@ -197,10 +207,11 @@ impl Operator {
             && [&self.velocities, &self.impulses, &self.pushes]
                 .iter()
                 .all(|list| list.len() == SAMPLES * rows)
-            && self.levels.len() == rows
+            && [&self.levels, &self.misfits].iter().all(|list| list.len() == rows)
             && [&self.probes, &self.answers].iter().all(|list| list.len() == 2 * rows)
             && [&self.owed, &self.reach].iter().all(|list| 3 * list.len() == rows)
             && 3 * self.pushes_of_late.len() == rows
+            && self.turning.has_size(rows / 3)
     }
 
     /// Takes no sample and starts anew: what the master does is not known yet.
@@ -221,6 +232,7 @@ impl Operator {
     /// Takes what the model says of inverse masses, by body.
     fn guess(&mut self, mobility: impl Fn(usize) -> f64) {
         (self.misfit, self.noise) = (UNSURE * UNSURE, 0.0);
+        self.misfits.fill(UNSURE * UNSURE);
         self.w.fill(0.0);
         self.rate.fill(0.0);
         self.covariance.fill(0.0);
@@ -237,6 +249,7 @@ impl Operator {
     pub fn see(
         &mut self,
         (length, late): (f64, usize),
+        place: impl Fn(usize, usize) -> f64,
         velocity: impl Fn(usize, usize) -> f64,
         force: impl Fn(usize, usize) -> f64,
         mobility: impl Fn(usize) -> f64,
@@ -260,7 +273,8 @@ impl Operator {
                 if self.joined { (sent, sent - probe) } else { (sent + probe, sent) };
         }
         self.count = self.count.saturating_add(1);
-        self.drift(length);
+        let rotations = self.turning.see(place, velocity);
+        self.drift(length, &rotations);
         if self.count as usize >= SAMPLES {
             self.correct();
         }
@@ -279,15 +293,20 @@ impl Operator {
         (0..self.rows).fold(0.0, |most: f64, row| most.max(self.w[row * self.rows + row].abs()))
     }
 
+    /// By how much the rate may change, besides that of turning: less where answers are foretold better than is asked for.
+    fn wander(&self, length: f64) -> f64 {
+        self.scale() / (CHANGE * length) * (self.misfit.sqrt() / MOST_RAISED).min(1.0)
+    }
+
     /// Bodies go on, and the operator with them.
-    fn drift(&mut self, length: f64) {
+    fn drift(&mut self, length: f64, rotations: &[Matrix3<f64>]) {
         let (rows, all) = (self.rows, 2 * self.rows);
         let kept = 1.0 - 1.0 / CHANGE;
         for (entry, rate) in self.w.iter_mut().zip(&mut self.rate) {
             *entry += length * *rate;
             *rate *= kept;
         }
-        let wander = self.scale() / (CHANGE * length);
+        let wander = self.wander(length);
         let cov = &mut self.covariance;
         for one in 0..rows {
             for other in 0..rows {
@@ -300,6 +319,11 @@ impl Operator {
             }
             cov[(rows + one) * (all + 1)] += wander * wander / CHANGE;
         }
+        let rotations = &rotations[..rows / 3];
+        turn(&mut self.w, rows, rotations);
+        turn(&mut self.rate, rows, rotations);
+        turn(&mut self.covariance, all, rotations);
+        let cov = &mut self.covariance;
         // No less is known than at the start.
         for row in 0..all {
             let most = UNSURE * self.declared / if row < rows { 1.0 } else { CHANGE * length };
@@ -318,38 +342,54 @@ impl Operator {
         let (rows, all) = (self.rows, 2 * self.rows);
         let weights = weights(&self.times);
         let mut buffer = [[0.0; 2 * MOST_ROWS]; 4];
+        let [mut bends, mut answers] = [[0.0; MOST_ROWS]; 2];
         let [x, r, c, push] = &mut buffer;
-        let mut sum = 0.0;
+        let (mut sum, mut moment) = (0.0, 0.0);
+        let pace = CHANGE * (self.times[0] - self.times[ORDER]) / ORDER as f64;
         for (j, weight) in weights[..ORDER].iter().enumerate() {
             sum += weight;
-            let before = 0.5 * (self.times[j] + self.times[j + 1]) - self.times[0];
+            moment += weight * (self.times[j] - self.times[0]);
+            let before = self.middle(j);
+            // A kink of the velocity leaves less than its jump, and none of one in the middle.
+            let kink = (moment - sum * before) / (0.5 * pace);
+            let bend = 0.5 * sum * before * before / (pace * pace);
             for row in 0..rows {
                 let impulse = sum * self.impulses[j * rows + row];
                 x[row] += impulse;
                 x[rows + row] += before * impulse;
-                push[row] += sum * self.pushes[j * rows + row];
+                let pushed = self.pushes[j * rows + row];
+                push[row] += sum * pushed;
+                push[rows + row] += kink * pushed;
+                bends[row] += bend * pushed;
             }
         }
-        let mut told = 0.0;
+        let (mut told, mut separate) = (0.0, 0.0);
         for row in 0..all {
             c[row] = dot(&self.covariance[row * all..][..all], &x[..all]);
             told += c[row] * x[row];
+            separate += self.covariance[row * (all + 1)] * x[row] * x[row];
         }
-        let (mut residual, mut answer, mut pushed, mut speed) = (0.0, 0.0, 0.0, 0.0_f64);
+        let (mut residual, mut answer, mut pushed, mut bent, mut speed) = (0.0, 0.0, 0.0, 0.0, 0.0_f64);
         for (row, r) in r[..rows].iter_mut().enumerate() {
             let last = self.velocities[ORDER * rows + row];
             let seen: f64 =
                 weights.iter().enumerate().map(|(k, w)| w * (self.velocities[k * rows + row] - last)).sum();
             let (own, rate) = (&self.w[row * rows..][..rows], &self.rate[row * rows..][..rows]);
-            let expected = dot(own, &x[..rows]) + dot(rate, &x[rows..all]);
+            let turned: f64 = (0..rows).map(|column| self.turned(row, column) * x[rows + column]).sum();
+            let expected = dot(own, &x[..rows]) + dot(rate, &x[rows..all]) + turned;
             *r = seen - expected;
             let by_pushes = dot(own, &push[..rows]);
             residual += *r * *r / rows as f64;
-            answer += expected * expected / rows as f64;
+            answers[row] = expected * expected;
+            answer += answers[row] / rows as f64;
             pushed += by_pushes * by_pushes / rows as f64;
+            let (kink, bend) = (dot(own, &push[rows..all]), dot(own, &bends[..rows]));
+            bent += (kink * kink + bend * bend) / rows as f64;
             speed = speed.max(self.velocities[row].abs());
         }
-        let bent = (ORDER as f64 / CHANGE) * (ORDER as f64 / CHANGE) * pushed;
+        // Where answers are not foretold well, rates are not known either.
+        let learnt = (ORDER as f64 / CHANGE) * (ORDER as f64 / CHANGE);
+        let bent = bent + self.misfit.min(learnt) * pushed;
         let rounding = TOLERANCES.rounding * (f64::EPSILON + speed);
         /// Noise counts this much more than was seen of it.
         const CAUTION: f64 = 4.0;
@@ -357,12 +397,17 @@ impl Operator {
         self.noise *= FADING;
         let unexplained = residual - SIGMAS * SIGMAS * (told + bent);
         self.noise = self.noise.max(unexplained);
-        let noise = (noise + bent).max(unexplained);
+        // What is learnt in a window leaves the covariance positive in spite of rounding.
+        let noise = (noise + bent).max(unexplained).max(TOLERANCES.rounding * separate);
         if told.is_nan() || told <= 0.0 {
             return;
         }
         if pushed < answer {
             self.misfit = (FADING * self.misfit).max(residual / answer);
+            for row in 0..rows {
+                let part = r[row] * r[row] / answers[row];
+                self.misfits[row] = (FADING * self.misfits[row]).max(part.min(UNSURE * UNSURE));
+            }
         }
         for one in 0..all {
             let gain = c[one] / (told + noise);
@@ -395,7 +440,13 @@ impl Operator {
         let own =
             |push: &[f64; 3]| (0..3).map(|axis| push[axis] * answer(3 * body + axis, push)).sum::<f64>();
         let along = own(&normal);
-        if self.misfit >= 0.25 * KNOWN * KNOWN || along <= KNOWN * self.scale() {
+        // Part by which answers in a direction are not those foretold.
+        let unsure = |push: &[f64; 3]| {
+            (0..3).map(|axis| push[axis] * push[axis] * self.misfits[3 * body + axis]).sum::<f64>().sqrt()
+                * SIGMAS
+        };
+        let least = unsure(&normal);
+        if least >= 1.0 || along <= KNOWN * self.scale() {
             return None;
         }
         let differs = |push: &[f64; 3]| {
@@ -403,12 +454,14 @@ impl Operator {
                 let expected = if row / 3 == body { along * push[row % 3] } else { 0.0 };
                 answer(row, push) - expected
             };
-            (0..rows).map(|row| off(row) * off(row)).sum::<f64>() > KNOWN * KNOWN * along * along
+            let most = KNOWN.max(least) * along;
+            (0..rows).map(|row| off(row) * off(row)).sum::<f64>() > most * most
         };
-        let least = SIGMAS * self.misfit.sqrt() * along;
-        let across = tangents(&normal);
-        let is_refuted = differs(&normal) || across.iter().any(|push| own(push) > least && differs(push));
-        Some(!is_refuted)
+        // What does not move is not foretold.
+        let moves = |push: &[f64; 3]| unsure(push) < 1.0;
+        let is_refuted =
+            differs(&normal) || tangents(&normal).iter().any(|push| moves(push) && differs(push));
+        if is_refuted { Some(false) } else { (least < KNOWN).then_some(true) }
     }
 
     /// Takes note of a window of a trial in which bodies answered as free masses do, as far as they told.
@@ -431,6 +484,11 @@ impl Operator {
         }
     }
 
+    /// Middle of one of the last windows, before the present.
+    fn middle(&self, window: usize) -> f64 {
+        0.5 * (self.times[window] + self.times[window + 1]) - self.times[0]
+    }
+
     /// By how much the accelerations that were expected of the last window, whose forces were found `late` windows ago,
     /// exceed those of the operator as it is now known for it.
     pub fn correction(&self, late: usize, row: usize) -> f64 {
@@ -438,7 +496,8 @@ impl Operator {
         let length = self.times[0] - self.times[1];
         let now = |column: usize| {
             let place = row * rows + column;
-            (self.w[place] - 0.5 * length * self.rate[place]) * self.impulses[column] / length
+            let rate = self.rate[place] + self.turned(row, column);
+            (self.w[place] - 0.5 * length * rate) * self.impulses[column] / length
         };
         self.answers[late * rows + row] - (0..rows).map(now).sum::<f64>()
     }
@@ -558,7 +617,7 @@ impl Operator {
     pub fn strike(&mut self, is_struck: impl Fn(usize) -> bool, ahead: f64) {
         let (rows, all) = (self.rows, 2 * self.rows);
         let span = self.times[0] - self.times[1];
-        let wander = self.scale() / (CHANGE * span);
+        let wander = self.wander(span);
         let mut jumps = [false; MOST_ROWS / 3];
         for (body, jumps) in jumps[..rows / 3].iter_mut().enumerate() {
             *jumps = (0..rows / 3).any(|other| is_struck(other) && self.responds(body, other));
@@ -577,6 +636,18 @@ impl Operator {
         }
     }
 
+    /// Rate of an entry of the operator as it turns with bodies.
+    fn turned(&self, row: usize, column: usize) -> f64 {
+        let rows = self.rows;
+        let cross = |at: usize, entry: &dyn Fn(usize) -> f64| {
+            let (body, axis) = (at / 3, at % 3);
+            let (next, last) = ((axis + 1) % 3, (axis + 2) % 3);
+            let spin = &self.turning.spins[body];
+            spin[next] * entry(3 * body + last) - spin[last] * entry(3 * body + next)
+        };
+        cross(row, &|row| self.w[row * rows + column]) + cross(column, &|column| self.w[row * rows + column])
+    }
+
     /// Whether a body responds to forces on another one.
     fn responds(&self, one: usize, other: usize) -> bool {
         /// Parts of their own responses below which two bodies have nothing to do with one another.
@@ -592,7 +663,9 @@ impl Operator {
     pub fn write(&self, ahead: f64, operator: &mut Vec<f64>, turns: &mut Vec<f64>) {
         let (rows, all) = (self.rows, 2 * self.rows);
         operator.clear();
-        operator.extend(self.w.iter().zip(&self.rate).map(|(entry, rate)| entry + ahead * rate));
+        operator.extend((0..rows * rows).map(|place| {
+            self.w[place] + ahead * (self.rate[place] + self.turned(place / rows, place % rows))
+        }));
         for one in 0..rows {
             for other in 0..one {
                 // What is known better counts more.
@@ -630,6 +703,23 @@ fn sign(window: u32, row: u32) -> f64 {
 
 /// Most rows: those of sixteen bodies.
 pub const MOST_ROWS: usize = 48;
+
+/// Turns rows and columns of a square matrix, of three for each body, over and over.
+fn turn(matrix: &mut [f64], size: usize, rotations: &[Matrix3<f64>]) {
+    for place in (0..size).step_by(3) {
+        let rotation = &rotations[place / 3 % rotations.len()];
+        if *rotation == Matrix3::identity() {
+            continue;
+        }
+        for at in [|axis, other, size| axis * size + other, |axis, other, size| other * size + axis] {
+            for other in 0..size {
+                let places = [0, 1, 2].map(|axis| at(place + axis, other, size));
+                let turned = rotation * Vector3::from(places.map(|place| matrix[place]));
+                places.iter().zip(&turned).for_each(|(&place, &entry)| matrix[place] = entry);
+            }
+        }
+    }
+}
 
 fn dot(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(one, other)| one * other).sum()
@@ -725,5 +815,25 @@ fn diagonalize(matrix: &mut [f64], turns: &mut Vec<f64>, rows: usize) {
         if off <= f64::EPSILON * f64::EPSILON * size {
             break;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra::{Matrix6, Rotation3};
+
+    #[test]
+    fn a_matrix_turns_with_two_bodies() {
+        let matrix = Matrix6::from_fn(|row, column| ((3 * row + column) as f64).sin());
+        let bodies = [Vector3::new(0.3, -0.1, 0.2), Vector3::new(-0.2, 0.5, 0.1)];
+        let rotations = bodies.map(|turn| *Rotation3::new(turn).matrix());
+        let mut both = Matrix6::identity();
+        both.fixed_view_mut::<3, 3>(0, 0).copy_from(&rotations[0]);
+        both.fixed_view_mut::<3, 3>(3, 3).copy_from(&rotations[1]);
+        let mut turned: Vec<f64> = matrix.transpose().iter().copied().collect();
+        turn(&mut turned, 6, &rotations);
+        let exact = both * matrix * both.transpose();
+        assert!((Matrix6::from_row_slice(&turned) - exact).norm() < 1e-14);
     }
 }

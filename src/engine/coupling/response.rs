@@ -86,19 +86,19 @@ impl<S: Scalar> Response<S> {
     }
 
     /// Looks at the last window: the acceleration `surprise` that came besides the one expected, the one that the
-    /// contact force makes, and its change. Returns whether the mass was corrected, and the error of the response.
+    /// contact force makes, and its change; accelerations up to the `least` one tell nothing. Returns whether the mass was corrected, and the error of the response.
     pub fn see(
         &mut self,
         surprise: &Vector3<S>,
         contact: &Vector3<S>,
         change: &Vector3<S>,
-        expected: &Vector3<S>,
+        (expected, least): (&Vector3<S>, f64),
         adapt: bool,
         latency: u8,
     ) -> (bool, Option<S>) {
         self.since = self.since.saturating_add(1);
         let mut corrected = false;
-        let (size, usual) = (length(change).value(), length(expected).value().max(1e-9));
+        let (size, usual) = (length(change).value(), length(expected).value().max(least));
         if self.stiff || size <= TELLING * usual || size <= TELLING_PART * length(contact).value() {
             return (false, None);
         }
@@ -124,9 +124,9 @@ impl<S: Scalar> Response<S> {
         surprise: &Vector3<S>,
         contact: &Vector3<S>,
         change: &Vector3<S>,
-        expected: &Vector3<S>,
+        (expected, least): (&Vector3<S>, f64),
     ) -> bool {
-        let (size, usual) = (length(change).value(), length(expected).value().max(1e-9));
+        let (size, usual) = (length(change).value(), length(expected).value().max(least));
         if self.stiff || size <= IMPACT * usual || size <= TELLING_PART * length(contact).value() {
             return false;
         }

@@ -185,7 +185,8 @@ pub fn end<S: Scalar>(
     if link.latency == crate::engine::coupling::Latency::Auto {
         let (expected, velocity) = (&mirror.acceleration, &mirror.velocity);
         // The force of the link is smooth and does not hide it.
-        force += latency::probe(memory, &Vector3::zeros(), expected, velocity, duration) * mass;
+        force +=
+            latency::probe(memory, &Vector3::zeros(), expected, velocity, &Vector3::zeros(), duration) * mass;
     }
     let output = Wrench { force, torque: Vector3::zeros() };
     memory.expect_work(mirror.work);

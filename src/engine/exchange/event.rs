@@ -8,7 +8,7 @@
 //! The map from impulses to the next ones is affine as long as contacts keep their modes, so that [`Agreement`] extrapolates
 //! from the rounds before it [Anderson 1965].
 
-use super::window::{place, response, set_latency};
+use super::window::{held_gravity, place, response, set_latency};
 use crate::engine::coupling::{CouplingMode, Motion, kinetic};
 use crate::engine::math::twist::{Mobility, Wrench};
 use crate::engine::state::State;
@@ -45,7 +45,8 @@ pub fn close_window(system: &System, state: &mut State<f64>) {
         if let CouplingMode::Kinetic(settings) = &coupling.mode {
             let mobility = response(system, state, index, &state.couplings[index].memory.before());
             if let Some(window) = state.couplings[index].memory.window(&given, mobility) {
-                kinetic::observe(&mut state.couplings[index], settings, window, None);
+                let gravity = held_gravity(system, state, index);
+                kinetic::observe(&mut state.couplings[index], settings, window, None, &gravity);
             }
             state.couplings[index].memory.made = 0;
         }

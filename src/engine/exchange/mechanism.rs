@@ -74,6 +74,7 @@ pub fn learn<S: Scalar>(system: &System, state: &mut State<S>, together: &mut In
     } else {
         operator.see(
             (memory(0).length, late),
+            |body, axis| couplings[members[body]].given.position[axis].value(),
             |body, axis| couplings[members[body]].given.velocity[axis].value(),
             |body, axis| (memory(body).sent[late].force[axis] + memory(body).told.force[axis]).value(),
             |body| 1.0 / parameters.mass[system.couplings[members[body]].node].value(),

@@ -131,7 +131,8 @@ pub fn begin<S: Scalar>(
                     let mobility = response(system, state, index, &state.couplings[index].memory.before);
                     let given = state.couplings[index].given;
                     if let Some(window) = state.couplings[index].memory.window(&given, mobility) {
-                        kinetic::observe(&mut state.couplings[index], settings, window, found);
+                        let gravity = held_gravity(system, state, index);
+                        kinetic::observe(&mut state.couplings[index], settings, window, found, &gravity);
                     }
                     begin_kinetic(system, state, scratch, index, duration, island.has_own);
                 }
@@ -148,6 +149,12 @@ pub fn begin<S: Scalar>(
             }
         }
     }
+}
+
+/// Gravity by which a body is probed that the master holds still: a point of a mechanism, which may be guided.
+pub fn held_gravity<S: Scalar>(system: &System, state: &State<S>, index: usize) -> Vector3<S> {
+    let is_of_mechanism = system.couplings[index].mode.is_of_mechanism();
+    if is_of_mechanism { state.parameters.gravity } else { Vector3::zeros() }
 }
 
 /// The latency that one of the bodies of an island has made clear.
@@ -345,7 +352,8 @@ pub fn end<S: Scalar>(
                         || (island.is_pile && touches_in_group(system, state, node));
                     let end = motion(system, state, node);
                     let told = told(system, state, node, start.ahead + 0.5 * start.span);
-                    let outcome = kinetic::Outcome { end, contact, impulse, told, resting };
+                    let gravity = held_gravity(system, state, index);
+                    let outcome = kinetic::Outcome { end, contact, impulse, told, resting, gravity };
                     kinetic::finish(&mut state.couplings[index], settings, start, mobility, &outcome);
                     state.parameters.mass[node] = *mass;
                     if let (Some(rotation), Some(inertia)) = (system.nodes[node].rotation, *inertia) {

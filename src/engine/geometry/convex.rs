@@ -6,8 +6,12 @@
 //! face each other.
 //!
 //! Of two faces on each other, the corners of their common area touch: corners of one inside the other, and crossings
-//! of edges. An overlap of less than `TOLERANCES.sliver` does not make corners of its own.
+//! of edges. An overlap of less than `TOLERANCES.sliver` does not make corners of its own, so that equal boxes on each other
+//! touch with four corners whatever the round-off.
+//!
+//! Of boxes, 9 pairs of edges are looked at instead of 144.
 
+use super::box_parts::{corner_at, edge_at, face_at};
 use super::face_overlap::Polygon;
 use super::faceted::{self, Faceted};
 use super::part_pairs::Parts;
@@ -171,8 +175,7 @@ impl<'a> Two<'a> {
         for index in 0..counts.faces {
             let side = self.first.face(index);
             let normal = self.turn * side.normal;
-            let heights = (0..other_counts.corners).map(|corner| normal.dot(&self.second.corner(corner)));
-            let (corner, height) = least(heights);
+            let (corner, height) = self.second.lowest(&normal);
             let distance = height - normal.dot(&self.place) - side.offset;
             if distance > face.distance {
                 face = Separation { distance, normal: -normal, parts: Parts::FaceCorner(index, corner) };
@@ -181,8 +184,7 @@ impl<'a> Two<'a> {
         for index in 0..other_counts.faces {
             let side = self.second.face(index);
             let (along, at) = (self.turn.tr_mul(&side.normal), side.normal.dot(&self.place));
-            let heights = (0..counts.corners).map(|corner| along.dot(&self.first.corner(corner)));
-            let (corner, height) = least(heights);
+            let (corner, height) = self.first.lowest(&along);
             let distance = height + at - side.offset;
             if distance > face.distance {
                 let parts = Parts::CornerFace(corner, index);
@@ -193,31 +195,50 @@ impl<'a> Two<'a> {
             return None;
         }
         let mut best = start;
-        for index in 0..counts.edges {
-            let edge = self.first.edge(index);
-            let (along, begin) = (self.turn * edge.along, self.place + self.turn * edge.start);
-            let (blocked, outward) = (edge.blocked.map(|way| self.turn * way), self.turn * edge.outward);
-            for other in 0..other_counts.edges {
-                let next = self.second.edge(other);
-                let product = along.cross(&next.along);
-                let sine = product.norm();
-                if sine < TOLERANCES.half_of_digits {
-                    continue;
-                }
-                let normal = product / if product.dot(&next.outward) < 0.0 { -sine } else { sine };
-                let meets = next.faces(&normal, TOLERANCES.negligible)
-                    && blocked.iter().all(|way| -normal.dot(way) <= TOLERANCES.negligible)
-                    && -normal.dot(&outward) >= -TOLERANCES.negligible;
-                let distance = normal.dot(&(begin - next.start));
-                if meets && distance > best.distance {
-                    best = Separation { distance, normal, parts: Parts::EdgeEdge(index, other) };
-                }
+        self.edge_pairs(|index, other| {
+            let (edge, next) = (self.first.edge(index), self.second.edge(other));
+            let along = self.turn * edge.along;
+            let product = along.cross(&next.along);
+            let sine = product.norm();
+            if sine < TOLERANCES.half_of_digits {
+                return;
             }
-        }
+            let normal = product / if product.dot(&next.outward) < 0.0 { -sine } else { sine };
+            let distance = normal.dot(&(self.place + self.turn * edge.start - next.start));
+            if distance > best.distance
+                && next.faces(&normal, TOLERANCES.negligible)
+                && edge.faces(&-self.turn.tr_mul(&normal), TOLERANCES.negligible)
+            {
+                best = Separation { distance, normal, parts: Parts::EdgeEdge(index, other) };
+            }
+        });
         if best.distance >= enough {
             return None;
         }
         Some(Separations { face, edges: (best.distance > f64::NEG_INFINITY).then_some(best) })
+    }
+
+    /// All pairs of edges of which one may separate the solids or be nearest. Edges of boxes are parallel: of those
+    /// along two axes, only the ones that are farthest towards the other box can.
+    fn edge_pairs(&self, mut visit: impl FnMut(usize, usize)) {
+        if let (Faceted::Box(_), Faceted::Box(_)) = (self.first, self.second) {
+            for axis in 0..3 {
+                for other_axis in 0..3 {
+                    let product = self.turn.column(axis).cross(&Vector3::ith(other_axis, 1.0));
+                    let normal = if product.dot(&self.place) < 0.0 { -product } else { product };
+                    let seen = self.turn.tr_mul(&normal);
+                    let (edge, other) =
+                        ([0, 1, 2].map(|k| seen[k] <= 0.0), [0, 1, 2].map(|k| normal[k] >= 0.0));
+                    visit(edge_at(axis, edge), edge_at(other_axis, other));
+                }
+            }
+            return;
+        }
+        for edge in 0..self.first.counts().edges {
+            for other in 0..self.second.counts().edges {
+                visit(edge, other);
+            }
+        }
     }
 
     fn nearest(&self, separations: &Separations) -> Parts {
@@ -248,20 +269,17 @@ impl<'a> Two<'a> {
                 }
             }
         }
-        for index in 0..counts.edges {
-            let edge = self.first.edge(index);
+        self.edge_pairs(|index, other| {
+            let (edge, next) = (self.first.edge(index), self.second.edge(other));
             let (along, begin) = (self.turn * edge.along, self.place + self.turn * edge.start);
-            for other in 0..other_counts.edges {
-                let next = self.second.edge(other);
-                if let Some((distance, [one, two])) = across(&begin, &along, &next.start, &next.along)
-                    && distance < best.0
-                    && (0.0..=edge.length).contains(&one)
-                    && (0.0..=next.length).contains(&two)
-                {
-                    best = (distance, Some(Parts::EdgeEdge(index, other)));
-                }
+            if let Some((distance, [one, two])) = across(&begin, &along, &next.start, &next.along)
+                && distance < best.0
+                && (0.0..=edge.length).contains(&one)
+                && (0.0..=next.length).contains(&two)
+            {
+                best = (distance, Some(Parts::EdgeEdge(index, other)));
             }
-        }
+        });
         best.1
     }
 
@@ -271,26 +289,25 @@ impl<'a> Two<'a> {
         let (counts, other_counts) = (self.first.counts(), self.second.counts());
         let cosine = |face: usize| self.second.face(face).normal.dot(direction);
         let (second_face, second_cosine) = least((0..other_counts.faces).map(|face| -cosine(face)));
-        let second = Polygon { two: self, is_first: false, face: second_face };
+        let second_normal = self.second.face(second_face).normal;
         if counts.faces == 0 {
-            let normal = self.second.face(second_face).normal;
-            return second.under_edge(sliver, &mut |parts| found(parts, &normal));
+            let second = Polygon::new(self, false, second_face, second_normal);
+            return second.under_edge(sliver, &mut |parts| found(parts, &second_normal));
         }
         let cosine = |face: usize| (self.turn * self.first.face(face).normal).dot(direction);
         let (first_face, first_cosine) = least((0..counts.faces).map(cosine));
-        let first = Polygon { two: self, is_first: true, face: first_face };
-        if -first_cosine >= -second_cosine - TOLERANCES.small {
-            let normal = -(self.turn * self.first.face(first_face).normal);
-            first.overlap(&second, &normal, sliver, &mut |parts| found(parts, &normal));
-        } else {
-            let normal = self.second.face(second_face).normal;
-            second.overlap(&first, &normal, sliver, &mut |parts| found(parts, &normal));
-        }
+        let is_by_first = -first_cosine >= -second_cosine - TOLERANCES.small;
+        let normal =
+            if is_by_first { -(self.turn * self.first.face(first_face).normal) } else { second_normal };
+        let first = Polygon::new(self, true, first_face, normal);
+        let second = Polygon::new(self, false, second_face, normal);
+        let (one, other) = if is_by_first { (first, second) } else { (second, first) };
+        one.overlap(&other, sliver, &mut |parts| found(parts, &normal));
     }
 }
 
 /// Place and value of the least number.
-fn least(numbers: impl Iterator<Item = f64>) -> (usize, f64) {
+pub(super) fn least(numbers: impl Iterator<Item = f64>) -> (usize, f64) {
     let mut best = (0, f64::INFINITY);
     for (place, number) in numbers.enumerate() {
         if number < best.1 {
@@ -345,6 +362,10 @@ impl Part {
 
 /// The part of a convex solid nearest to a point outside, if it is nearer than `bound`.
 fn from_point(solid: &Faceted, point: &Vector3<f64>, bound: f64) -> (f64, Option<Part>) {
+    if let Faceted::Box(cuboid) = solid {
+        let (distance, part) = from_point_to_box(&cuboid.half, point);
+        return if distance < bound { (distance, Some(part)) } else { (bound, None) };
+    }
     let counts = solid.counts();
     let mut best = (bound, None);
     for index in 0..counts.faces {
@@ -372,6 +393,23 @@ fn from_point(solid: &Faceted, point: &Vector3<f64>, bound: f64) -> (f64, Option
         }
     }
     best
+}
+
+/// The same of a box, of which the part follows from the sides that the point is beyond.
+fn from_point_to_box(half: &Vector3<f64>, point: &Vector3<f64>) -> (f64, Part) {
+    let above = point.abs() - half;
+    let plus = [0, 1, 2].map(|axis| point[axis] >= 0.0);
+    let part = match [0, 1, 2].map(|axis| above[axis] > 0.0) {
+        [true, true, true] => Part::Corner(corner_at(plus)),
+        [false, true, true] => Part::Edge(edge_at(0, plus)),
+        [true, false, true] => Part::Edge(edge_at(1, plus)),
+        [true, true, false] => Part::Edge(edge_at(2, plus)),
+        _ => {
+            let axis = above.imax();
+            return (above[axis], Part::Face(face_at(axis, plus[axis])));
+        }
+    };
+    (above.map(|above| above.max(0.0)).norm(), part)
 }
 
 #[cfg(test)]

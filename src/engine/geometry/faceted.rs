@@ -6,9 +6,10 @@
 //! - edge and edge: `n . (c1 - c2)` with `n = d1 x d2 / |d1 x d2|`;
 //! - corner and edge, corner and corner: the distance, negative where they point against their outward sides.
 
-use super::box_parts::{CORNERS, EDGES, FACES, around, corner, corner_outward, edge, edge_ends, face};
+use super::box_parts::{around, corner, corner_at, corner_outward, edge, edge_ends, face};
+use super::convex::least;
 use super::flat_parts::{Edge, Face, Side};
-use super::part_pairs::{Counts, Parts};
+use super::part_pairs::{BOX, Counts, Parts};
 use super::polyhedron::Polyhedron;
 use super::solids::{Ball, Capsule, Cuboid, oriented};
 use super::{Pose, Proximity};
@@ -46,7 +47,7 @@ impl Faceted<'_> {
             Faceted::Ball(_) => Counts { corners: 1, edges: 0, faces: 0 },
             Faceted::Points(points) => Counts { corners: points.len(), edges: 0, faces: 0 },
             Faceted::Capsule(_) => Counts { corners: 2, edges: 1, faces: 0 },
-            Faceted::Box(_) => Counts { corners: CORNERS, edges: EDGES, faces: FACES },
+            Faceted::Box(_) => BOX,
             Faceted::Polyhedron(solid) => {
                 Counts { corners: solid.corners.len(), edges: solid.edges.len(), faces: solid.faces.len() }
             }
@@ -89,6 +90,17 @@ impl Faceted<'_> {
             Faceted::Capsule(capsule) => capsule.half_axis * if index == 0 { -1.0 } else { 1.0 },
             Faceted::Box(cuboid) => corner(&cuboid.half, index),
             Faceted::Polyhedron(solid) => solid.corners[index],
+        }
+    }
+
+    /// The corner that is lowest along a direction, and its height.
+    pub(super) fn lowest(&self, direction: &Vector3<f64>) -> (usize, f64) {
+        match self {
+            Faceted::Box(cuboid) => {
+                let plus = [0, 1, 2].map(|axis| direction[axis] < 0.0);
+                (corner_at(plus), -direction.abs().dot(&cuboid.half))
+            }
+            _ => least((0..self.counts().corners).map(|corner| direction.dot(&self.corner(corner)))),
         }
     }
 

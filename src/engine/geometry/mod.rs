@@ -5,11 +5,8 @@ pub mod ball_box;
 pub mod ball_capsule;
 pub mod ball_cylinder;
 pub mod ball_disc;
-pub mod box_box;
-mod box_overlap;
 mod box_parts;
 pub mod box_plane;
-pub mod capsule_box;
 pub mod capsule_capsule;
 pub mod capsule_plane;
 pub mod convex;
@@ -132,8 +129,6 @@ pub fn meeting(shape: &NodeShape, surface: &SurfaceShape) -> Option<Meeting> {
         (NodeShape::Sphere { .. }, _) => Some(Points(1)),
         (NodeShape::Points { count, .. }, _) => Some(Points(*count)),
         (_, Solid::Ball(_)) => Some(Points(1)),
-        (NodeShape::Box(_), Solid::Box(_)) => Some(Features(box_box::FEATURES)),
-        (NodeShape::Capsule(_), Solid::Box(_)) => Some(Features(capsule_box::FEATURES)),
         (NodeShape::Capsule(_), Solid::Capsule(_)) => Some(Features(capsule_capsule::FEATURES)),
         _ => features_of_pair(shape, solid).map(Features),
     }
@@ -202,12 +197,6 @@ pub fn proximity<S: Scalar>(
             let near = ball_solid(&Ball { radius: 0.0 }, &at, solid, place, details);
             Proximity { arm: arm + near.arm, ..near }
         }
-        (NodeShape::Box(first), Placed::Solid(Solid::Box(second), place)) => {
-            box_box::at(feature, first, pose, second, place)
-        }
-        (NodeShape::Capsule(first), Placed::Solid(Solid::Box(second), place)) => {
-            capsule_box::at(feature, first, pose, second, place)
-        }
         (NodeShape::Capsule(first), Placed::Solid(Solid::Capsule(second), place)) => {
             capsule_capsule::at(feature, first, pose, second, place)
         }
@@ -243,12 +232,6 @@ pub fn features<S: Scalar>(
         (NodeShape::Cylinder(cylinder), Placed::Plane(plane)) => {
             cylinder_plane::features(cylinder, pose, plane, reach, found)
         }
-        (NodeShape::Box(first), Placed::Solid(Solid::Box(second), place)) => {
-            box_box::features(first, pose, second, place, reach, found)
-        }
-        (NodeShape::Capsule(first), Placed::Solid(Solid::Box(second), place)) => {
-            capsule_box::features(first, pose, second, place, reach, found)
-        }
         (NodeShape::Capsule(first), Placed::Solid(Solid::Capsule(second), place)) => {
             capsule_capsule::features(first, pose, second, place, reach, found)
         }
@@ -274,12 +257,6 @@ pub fn gap_of_features<S: Scalar>(
             rim_plane::gap(&Disc { radius, axis }, pose, plane)
         }
         (NodeShape::Cylinder(cylinder), Placed::Plane(plane)) => cylinder_plane::gap(cylinder, pose, plane),
-        (NodeShape::Box(first), Placed::Solid(Solid::Box(second), place)) => {
-            box_box::gap(first, pose, second, place)
-        }
-        (NodeShape::Capsule(first), Placed::Solid(Solid::Box(second), place)) => {
-            capsule_box::gap(first, pose, second, place)
-        }
         (NodeShape::Capsule(first), Placed::Solid(Solid::Capsule(second), place)) => {
             capsule_capsule::gap(first, pose, second, place)
         }

@@ -15,7 +15,7 @@ pub struct Counts {
 }
 
 /// Parts of a box.
-pub(super) const BOX: Counts = Counts { corners: CORNERS, edges: EDGES, faces: FACES };
+pub const BOX: Counts = Counts { corners: CORNERS, edges: EDGES, faces: FACES };
 
 /// Parts that touch: first that of the first solid, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,18 +91,6 @@ impl Parts {
             number -= ones * others;
         }
         unreachable!("the pair has the feature")
-    }
-
-    /// The same with the solids exchanged.
-    pub(super) fn exchanged(self) -> Parts {
-        match self {
-            Parts::CornerFace(one, other) => Parts::FaceCorner(other, one),
-            Parts::FaceCorner(one, other) => Parts::CornerFace(other, one),
-            Parts::EdgeEdge(one, other) => Parts::EdgeEdge(other, one),
-            Parts::CornerEdge(one, other) => Parts::EdgeCorner(other, one),
-            Parts::EdgeCorner(one, other) => Parts::CornerEdge(other, one),
-            Parts::CornerCorner(one, other) => Parts::CornerCorner(other, one),
-        }
     }
 }
 

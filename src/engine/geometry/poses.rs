@@ -121,7 +121,7 @@ macro_rules! shape_pair {
         $name:ident<$first:ident: $kind:path, $second:ident: $other:path>, $one:ident, $two:ident,
         $features:path, $at:path, $gap:path, $nearest:expr
     ) => {
-        #[derive(Clone)]
+        #[derive(Clone, Copy, Debug)]
         struct $name<$first, $second> {
             first: $first,
             second: $second,

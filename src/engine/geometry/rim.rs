@@ -73,15 +73,14 @@ impl<S: Scalar> Circle<S> {
         out: Vector3<f64>,
         parts: &impl Fn(&Vector3<S>, &Vector3<S>) -> (Vector3<S>, S),
     ) -> Vector3<S> {
-        /// Curvature below which all places are as near.
-        const LEVEL: f64 = 1e-7;
         let out = out.map(S::from);
         let (_, out) = direction(&(out - self.axis * out.dot(&self.axis)), 0.0, || any_across(&self.axis));
         let tangent = self.axis.cross(&out);
         let radius = S::from(self.radius);
         let (between, square) = parts(&out, &tangent);
         let curvature = radius * square - between.dot(&out);
-        if curvature.value().abs() <= LEVEL * self.radius {
+        // All places are as near.
+        if curvature.value().abs() <= TOLERANCES.half_of_digits * self.radius {
             return out;
         }
         let moved = out - tangent * (between.dot(&tangent) / curvature);
@@ -99,7 +98,7 @@ impl<S: Scalar> Circle<S> {
         size: f64,
     ) -> (S, Vector3<S>) {
         let outward = outward - out - self.axis;
-        if length(product).value() > TOLERANCES.along_a_line {
+        if length(product).value() > TOLERANCES.slight {
             let (_, normal) = oriented(product, 0.0, &outward);
             (normal.dot(between), normal)
         } else {

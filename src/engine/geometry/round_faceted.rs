@@ -171,7 +171,7 @@ impl Two<'_> {
 
     /// Whether the axis is not along an edge.
     fn crosses(&self, edge: &Edge) -> bool {
-        self.spot.axis.cross(&edge.along).norm() > TOLERANCES.along_a_line
+        self.spot.axis.cross(&edge.along).norm() > TOLERANCES.slight
     }
 
     /// What no normal of an edge separates more than.

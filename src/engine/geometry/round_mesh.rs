@@ -166,7 +166,7 @@ impl<'a> Search<'a> {
                 visitor(parts, near.gap, true);
             }
         };
-        if self.spot.axis.cross(&edge.along).norm() > TOLERANCES.along_a_line {
+        if self.spot.axis.cross(&edge.along).norm() > TOLERANCES.slight {
             compare(Parts::SideEdge(index), &|place| self.spot.along(place).abs() - self.spot.solid.half);
         }
         for end in 0..ENDS {

@@ -215,7 +215,7 @@ impl Two<f64> {
             return best.1;
         }
         let mut compare = |parts: Parts| self.compare(parts, &mut best);
-        if self.first.axis.cross(&self.second.axis).norm() > TOLERANCES.along_a_line {
+        if self.first.axis.cross(&self.second.axis).norm() > TOLERANCES.slight {
             compare(Parts::SideSide);
         }
         for end in 0..ENDS {
@@ -323,7 +323,7 @@ impl Two<f64> {
                 }
             }
         }
-        if lies && other_lies && first.axis.cross(&second.axis).norm() > TOLERANCES.along_a_line {
+        if lies && other_lies && first.axis.cross(&second.axis).norm() > TOLERANCES.slight {
             report(Parts::SideSide, &|place| {
                 first.along(place).abs() <= first.solid.half - sliver
                     && second.along(place).abs() <= second.solid.half - sliver

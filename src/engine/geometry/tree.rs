@@ -130,7 +130,7 @@ impl Tree {
     /// near enough from then on.
     pub fn visit(&self, to: &Bounds, mut within: f64, visitor: &mut impl FnMut(usize) -> f64) {
         /// The depth of halves of four thousand million is 32.
-        const DEEPEST: usize = 64;
+        const DEEPEST: usize = u64::BITS as usize;
         let mut waiting = [(0_u32, 0.0_f64); DEEPEST];
         let mut count = 1;
         waiting[0].1 = self.branches[0].bounds.distance_squared(to);

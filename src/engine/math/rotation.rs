@@ -216,7 +216,7 @@ pub fn is_uneven<S: Scalar>(inertia: &Vector3<S>) -> bool {
 }
 
 /// Turn, in rad, up to which a free rotation is computed in one part: well below the pole of the tangent of half of it.
-const LARGEST_TURN: f64 = 1.0;
+pub const LARGEST_TURN: f64 = 1.0;
 
 /// The turn nearest to `way` among those that make the same rotation as `turn`.
 fn nearest_turn<S: Scalar>(turn: &Vector3<S>, way: &Vector3<S>) -> Vector3<S> {
@@ -385,14 +385,12 @@ impl<S: Scalar> FreeRotation<S> {
 
 /// [`FreeRotation::tumble`] in values, over twice the time `half`.
 fn tumble(inertia: &Vector3<f64>, start: &Vector3<f64>, half: f64) -> Option<Vector3<f64>> {
-    /// Newton's steps; of turns far below 1 rad it takes three.
-    const MOST: u32 = 8;
     let size = start.dot(start);
     let mut mean = start - start.cross(&inertia.component_mul(start)).component_div(inertia) * half;
     if mean == *start {
         return Some(mean);
     }
-    for _ in 0..MOST {
+    for _ in 0..TOLERANCES.newton_steps {
         let momentum = inertia.component_mul(&mean);
         let square = mean.dot(&mean) * half * half;
         if square > LARGEST_TURN * LARGEST_TURN {

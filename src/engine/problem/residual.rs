@@ -4,7 +4,8 @@ use super::cone::ConeProblem;
 
 /// `||r - Proj_K(r - (u + mu |u_T| n))|| / ||q||` with `u = W r + q`. Infinite where a number is not finite.
 pub fn natural_residual(problem: &ConeProblem<f64>, r: &[f64]) -> f64 {
-    const LEAST: f64 = 1e-250;
+    /// Squares of what is at round-off beside it do not underflow.
+    const LEAST: f64 = f64::MIN_POSITIVE / (f64::EPSILON * f64::EPSILON * f64::EPSILON);
     let scale_square = problem.q.iter().map(|q| q * q).sum::<f64>();
     let magnified = if scale_square < LEAST { magnification(problem) } else { 1.0 };
     let mut square = 0.0;

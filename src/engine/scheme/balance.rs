@@ -28,7 +28,7 @@ use nalgebra::{Matrix3, Vector3};
 /// Parts of the energy of motion that an interval may lose or win by scaling: motion that has come to rest all but for
 /// round-off is not made to move.
 const MOST_TAKEN: f64 = 0.5;
-const MOST_GIVEN: f64 = 0.01;
+const MOST_GIVEN: f64 = TOLERANCES.coarse;
 /// Errors below this part of the energies are round-off.
 const ROUND_OFF: f64 = 4.0 * f64::EPSILON;
 
@@ -63,7 +63,7 @@ pub fn is_due<S: Solvable>(step: &IslandStep<'_, S>) -> bool {
     let is_own = |&node: &usize| {
         let rotation = system.nodes[node].rotation;
         state.parameters.mass[node].value().is_finite()
-            && !(state.inputs.are_told() && state.inputs[node] != Input::zero())
+            && !(state.inputs.are_given() && state.inputs[node] != Input::zero())
             && rotation.is_none_or(|rotation| {
                 state.torques[rotation] == Input::zero()
                     && state.parameters.inertia[rotation].iter().all(|moment| moment.value().is_finite())

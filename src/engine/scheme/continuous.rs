@@ -22,30 +22,30 @@ use nalgebra::Vector3;
 use std::cmp::Ordering;
 
 /// Shortest interval that a contact is followed in.
-pub const SHORTEST: f64 = 1e-9;
+pub const SHORTEST: f64 = TOLERANCES.negligible;
 
 /// Most intervals of a substep, touches apart; where more were needed they are longer.
-const MAX_INTERVALS: f64 = 1e7;
+const MAX_INTERVALS: f64 = TOLERANCES.most_substeps;
 
 /// After so many intervals of a substep none is shorter than this part of what is left, so that every substep ends: the
 /// fastest contacts that make sense take thousands.
 const MANY_INTERVALS: u32 = 50_000;
-const COARSE: f64 = 1e-3;
+const COARSE: f64 = TOLERANCES.slight;
 
 /// A touch that comes sooner than this has come.
-const AT_ONCE: f64 = 1e-12;
+const AT_ONCE: f64 = TOLERANCES.rounding;
 
 /// Proposals of one interval.
-const MAX_SWEEPS: usize = 50;
+const MAX_SWEEPS: u32 = TOLERANCES.bound_passes;
 
 /// Part of the force that would stop a contact within an interval below which a force is small.
-const MATTERS: f64 = 1e-3;
+const MATTERS: f64 = TOLERANCES.slight;
 
 /// A touch slower than this part of the speed that its load will give it begins at rest.
-const AT_REST: f64 = 0.01;
+const AT_REST: f64 = TOLERANCES.coarse;
 
 /// Part of the way to the first touch that is gone at once where other forces may bend the path.
-const CAREFUL: f64 = 0.9;
+const CAREFUL: f64 = 1.0 - TOLERANCES.much_less;
 
 /// Scratch memory of continuous contacts.
 #[derive(Debug)]
@@ -430,7 +430,7 @@ fn anchor<S: Solvable>(step: &IslandStep<'_, S>, press: &Press<S>, depth: S) -> 
 /// The first time within `dt` at which a point that does not touch yet does.
 fn next_touch<S: Solvable>(step: &IslandStep<'_, S>, presses: &[Press<S>], dt: S) -> Option<S> {
     /// Distances, in touching distances, that are gone at once on any path.
-    const CLOSE: f64 = 1e3;
+    const CLOSE: f64 = 1.0 / TOLERANCES.slight;
     let island = step.island;
     let is_free = island.contacts.is_empty() && island.links.is_empty() && island.linkage.is_none();
     let mut first: Option<S> = None;

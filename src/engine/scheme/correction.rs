@@ -16,13 +16,13 @@ use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Gaps of turning bodies that are left alone, as a part of the distance that counts as touching.
-const CLOSED_PART: f64 = 0.1;
+const CLOSED_PART: f64 = TOLERANCES.much_less;
 /// Depth in a pile that is left alone, as a part of the distance that a body falls within a step.
-const SHALLOW: f64 = 0.01;
+const SHALLOW: f64 = TOLERANCES.coarse;
 /// Displacements in a pile are not larger than this times the deepest penetration.
 const NEXT: f64 = 4.0;
 /// Largest tolerance of a displacement.
-const ROUGHEST: f64 = 1e-2;
+const ROUGHEST: f64 = TOLERANCES.coarse;
 
 /// Puts contacts that were pressed over `dt` exactly on their surfaces, from either side.
 ///
@@ -83,8 +83,8 @@ fn hold_back<S: Solvable>(step: &mut IslandStep<'_, S>) {
         if let Some(rotation) = step.system.nodes[node].rotation {
             way += length(&turn(step, rotation, &step.workspace.moments[rotation])).value() * size;
         }
-        if size > 0.0 && way > TOLERANCES.nearby * size {
-            part = part.min(TOLERANCES.nearby * size / way);
+        if size > 0.0 && way > TOLERANCES.slight * size {
+            part = part.min(TOLERANCES.slight * size / way);
         }
     }
     if part == 1.0 {
@@ -122,10 +122,8 @@ fn take_penetrated<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let known = step.workspace.active.len();
     for index in 0..step.workspace.touches.len() {
         let touch = &step.workspace.touches[index];
-        // What was further away than a displacement reaches is not looked at again.
-        if touch.gap.value() > TOLERANCES.nearby * step.least_arm(touch)
-            || step.workspace.active[..known].contains(&index)
-        {
+        // What was further away before the interval than it and a displacement reach is not looked at again.
+        if touch.gap.value() > step.reach(touch.sides()) || step.workspace.active[..known].contains(&index) {
             continue;
         }
         let gap = refresh(step, index);
@@ -135,6 +133,17 @@ fn take_penetrated<S: Solvable>(step: &mut IslandStep<'_, S>) {
             step.workspace.active.push(index);
             step.workspace.impulses.push(nothing);
         }
+    }
+}
+
+/// The same where joints have moved bodies into one another: they are put right on positions too.
+#[inline(never)]
+pub fn open_up<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let is_inside = |step: &mut IslandStep<'_, S>, index: usize| {
+        refresh(step, index) < -step.touching_distance(&step.workspace.touches[index])
+    };
+    if (0..step.workspace.touches.len()).any(|index| is_inside(step, index)) {
+        lift_out(step);
     }
 }
 
@@ -188,7 +197,7 @@ fn add_next<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
 /// Whether pressed contacts are on their surfaces and the others not inside.
 fn all_closed<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
     /// Gaps that are left alone where one displacement closes them.
-    const CLOSED: f64 = 1e-15;
+    const CLOSED: f64 = TOLERANCES.last_bits;
     let mut closed = true;
     for index in 0..step.workspace.active.len() {
         let pressed = step.workspace.impulses[index].normal.value() > 0.0;

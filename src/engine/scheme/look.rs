@@ -90,7 +90,7 @@ impl<S: Solvable> IslandStep<'_, S> {
         if seen - first > MOST && reach > size {
             let gaps = self.workspace.touches[first..seen].iter().map(|touch| touch.gap.value());
             let nearest = gaps.fold(f64::INFINITY, f64::min).max(0.0);
-            seen = self.list_features(contact, first, nearest + TOLERANCES.nearby * size);
+            seen = self.list_features(contact, first, nearest + TOLERANCES.slight * size);
         }
         self.state.contacts[contact].open_up();
         seen
@@ -123,7 +123,7 @@ impl<S: Solvable> IslandStep<'_, S> {
             self.length * (length(&state.velocity).value() + spin * extent + self.length * acceleration)
         };
         let size = if surface_extent > 0.0 { node_extent.min(surface_extent) } else { node_extent };
-        let mut reach = TOLERANCES.nearby * size + 2.0 * moved(sides.node, node_extent);
+        let mut reach = TOLERANCES.slight * size + 2.0 * moved(sides.node, node_extent);
         if let Some(body) = self.system.surfaces[sides.surface].body {
             reach += 2.0 * moved(body, surface_extent);
         }

@@ -169,7 +169,7 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
     /// communication step.
     #[inline]
     fn apply(&mut self, at: f64) {
-        if self.island.has_points_only && !self.state.inputs.are_told() {
+        if self.island.has_points_only && !self.state.inputs.are_given() {
             if self.island.linkage.is_some() && linked::begin_evenly(self) {
                 return;
             }
@@ -184,7 +184,7 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
         let parameters = &self.state.parameters;
         for &node in &self.island.nodes {
             let told = || {
-                if self.state.inputs.are_told() {
+                if self.state.inputs.are_given() {
                     self.state.inputs[node].at(at) / parameters.mass[node]
                 } else {
                     Vector3::zeros()

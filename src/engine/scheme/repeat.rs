@@ -144,7 +144,7 @@ fn is_steady<S: Scalar>(system: &System, island: &Island, state: &State<S>) -> b
     let is_constant = |input: &Input<S>| input.derivatives.iter().all(are_none);
     let rests = |&node: &usize| {
         are_none(&state.nodes[node].velocity)
-            && (!state.inputs.are_told() || is_constant(&state.inputs[node]))
+            && (!state.inputs.are_given() || is_constant(&state.inputs[node]))
             && system.nodes[node].rotation.is_none_or(|rotation| {
                 are_none(&state.rotations[rotation].angular_velocity) && is_constant(&state.torques[rotation])
             })
@@ -178,7 +178,7 @@ fn list<S: Scalar>(
         parameters.mass[node].bits(found);
         list_vector(&motion.position, found);
         list_vector(&motion.velocity, found);
-        if state.inputs.are_told() {
+        if state.inputs.are_given() {
             list_vector(&state.inputs[node].value, found);
         }
         if let Some(rotation) = system.nodes[node].rotation {

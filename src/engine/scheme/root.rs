@@ -1,14 +1,14 @@
 //! Roots in brackets.
 
+use crate::engine::tolerances::BISECTIONS;
+
 /// The place between `open`, where a function is not negative, and `closed`, where it is, at which its sign changes, from
 /// the side where it is not negative: the Illinois variant of regula falsi, with bisections against stalling.
 /// [Dowell and Jarratt 1971]
 pub fn sign_change(mut function: impl FnMut(f64) -> f64, mut open: f64, mut closed: f64) -> f64 {
-    /// Bisection alone needs fewer from any bracket.
-    const MAX_LOOKS: usize = 200;
     let (mut above, mut below) = (function(open), function(closed));
     let mut last = 0.0_f64;
-    for look in 0..MAX_LOOKS {
+    for look in 0..BISECTIONS {
         let width = closed - open;
         let secant = open + width * (above / (above - below));
         let bisect = look % 4 == 3 || !(secant > open && secant < closed);

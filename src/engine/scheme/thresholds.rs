@@ -11,7 +11,7 @@ use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Part of the motion of a mechanism within a step that what is learnt of it leaves unsure.
-const LEARNT: f64 = 0.01;
+const LEARNT: f64 = TOLERANCES.coarse;
 
 impl<S: Solvable> IslandStep<'_, S> {
     /// Acceleration of a node without contact, relative to the surface beside it.

@@ -48,10 +48,11 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, mut remaining: S) {
     for event in 0..most {
         // After half of them bounces are closed whatever the restitution.
         step.crowded = event >= most / 2;
-        step.look();
+        // How far shapes are looked for follows from how nodes will accelerate.
         if step.island.linkage.is_some() {
             linked::foresee(step, remaining);
         }
+        step.look();
         if closing(step) {
             let watch = &mut step.workspace.watch;
             if watch.stops {
@@ -89,6 +90,9 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, mut remaining: S) {
                 step.record_penetration();
             }
             correction::close(step, interval);
+        }
+        if step.is_jointed() && step.system.settings.correction {
+            correction::open_up(step);
         }
         balance::close(step, account);
         if is_last {
@@ -178,9 +182,9 @@ fn yields_to_master<S: Solvable>(step: &IslandStep<'_, S>) -> bool {
     step.island.couplings.iter().any(|coupling| mass(coupling).value().is_finite())
 }
 
-/// Whether a body that turns takes a contact that acts inside the other shape, or beyond it, by more than the correction
-/// closes. Contacts stop velocities at the end of an interval; in between, turning takes them away by the square of its
-/// angle.
+/// Whether a body that turns, or follows a surface that is not flat, takes a contact that acts inside the other shape, or
+/// beyond it, by more than the correction closes. Contacts stop velocities at the end of an interval; in between, turning
+/// takes them away by the square of its angle.
 #[inline(never)]
 fn strays<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> bool {
     let system = step.system;
@@ -204,12 +208,12 @@ fn strays<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> bool {
             away += length(&carrier.arm).value() * turned * turned;
             most = most.max(turned);
         }
-        let reach = TOLERANCES.nearby * step.least_arm(touch);
+        let reach = TOLERANCES.slight * step.least_arm(touch);
         let within = system.half_width(touch.sides()).map_or(reach, |width| reach.min(width));
         if most > TOLERANCES.followed_part {
             return true;
         }
-        if away <= within {
+        if away <= within && touch.flat {
             return false;
         }
         let carrier = touch.carrier.map(|carrier| step.proposed_pose(carrier.node, dt));
@@ -450,10 +454,10 @@ impl<S: Scalar> Approach<S> {
 #[inline(never)]
 fn first_contact<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, dt: S, limit: f64) -> Option<S> {
     /// Largest turn between two looks at the gap, in rad; there are at least and at most so many looks.
-    const TURN: f64 = 0.1;
+    const TURN: f64 = TOLERANCES.tilted;
     const LOOKS: (f64, f64) = (8.0, 1024.0);
     /// Way, over the size of both sides, on which no side is looked for; and the same where a look takes long.
-    const TOO_FAR: f64 = 1e6;
+    const TOO_FAR: f64 = 1.0 / TOLERANCES.small;
     const TOO_FAR_FOR_MESHES: f64 = 4.0;
     let system = step.system;
     let is_whole = is_whole(step, touch);
@@ -519,11 +523,11 @@ fn first_touch<S: Solvable>(
     is_distance: bool,
 ) -> Option<f64> {
     /// Steps need not be shorter than this part of the interval.
-    const SHORTEST: f64 = 1e-3;
+    const SHORTEST: f64 = TOLERANCES.slight;
     /// Part of half the width of two shapes by which a step may go beyond its bound.
     const WITHIN: f64 = 0.25;
     /// Part of the time up to a touch at which round-off does not hide that the gap is open.
-    const SURELY: f64 = 0.99;
+    const SURELY: f64 = 1.0 - TOLERANCES.coarse;
     let values = approach.map(S::value);
     let moving = approach.map(|x| Dual::from(x.value()));
     let system = step.system;
@@ -534,14 +538,17 @@ fn first_touch<S: Solvable>(
     let none = TOLERANCES.few_roundings * fastest * limit;
     let within = WITHIN * system.half_width(approach.sides).map_or(f64::INFINITY, |width| width / fastest);
     let shortest = within.min(SHORTEST * limit);
-    let mut time = 0.0;
-    while !has_looked_enough(step) {
-        let Dual { value: here, tangent: rate } = moving.gap(system, Dual { value: time, tangent: 1.0 });
+    let look = |time: f64| {
         step.looks.set(step.looks.get().saturating_add(1));
-        if here <= none && rate < 0.0 {
+        moving.gap(system, Dual { value: time, tangent: 1.0 })
+    };
+    let (mut time, mut here) = (0.0, look(0.0));
+    while !has_looked_enough(step) {
+        let (value, rate) = (here.value, here.tangent);
+        if value <= none && rate < 0.0 {
             return Some(time);
         }
-        let open = here.max(0.0);
+        let open = value.max(0.0);
         let sure =
             if keeps_plane { time_above_zero(open, rate - 2.0 * swing, curvature) } else { open / fastest };
         let advance = if rate >= 0.0 {
@@ -555,7 +562,8 @@ fn first_touch<S: Solvable>(
         if next >= limit {
             return (gap(limit) < 0.0).then(|| sign_change(&gap, time, limit));
         }
-        if gap(next) < 0.0 {
+        here = look(next);
+        if here.value < 0.0 {
             return Some(sign_change(&gap, time, next));
         }
         if next <= time {
@@ -614,13 +622,12 @@ fn descending_root<S: Scalar>(touch: &Touch<S>, curvature: S, limit: f64) -> Opt
 
 /// Some time before `end`, at which the gap is negative, at which it is not; none when it closes at once.
 fn still_open<S: Scalar>(gap: &impl Fn(f64) -> f64, touch: &Touch<S>, end: f64) -> Option<f64> {
-    /// Halvings before a contact counts as closing at once.
-    const HALVINGS: usize = 40;
     if touch.gap.value() > 0.0 {
         return Some(0.0);
     }
     let times = std::iter::successors(Some(0.5 * end), |time| Some(0.5 * time));
-    times.take(HALVINGS).find(|&time| gap(time) >= 0.0)
+    let mut times = times.take_while(|time| *time > TOLERANCES.rounding * 0.5 * end);
+    times.find(|&time| gap(time) >= 0.0)
 }
 
 /// The root with its tangent: `gap(t, x) = 0` makes `dt = -(gap_x / gap_t) dx`.

@@ -13,10 +13,11 @@
 use super::component::{Best, Component};
 use super::{Effort, Scratch, conjugate, newton, nsgs, patches, path, proximal, smoothing};
 
-const RESTARTS: u32 = 30;
+/// Starting points of Newton's methods: all problems that any of them solves are solved by then.
+pub const RESTARTS: u32 = 30;
 
 /// Pairs of bodies from which on a part is large, and from which on it is huge.
-const LARGE: usize = 48;
+pub const LARGE: usize = 48;
 const HUGE: usize = 500;
 /// Iterations of [`patches`] before Newton's turn with the whole of a large part.
 const SWEEPS_OF_LARGE: u32 = 300;

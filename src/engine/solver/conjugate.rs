@@ -6,9 +6,10 @@ use super::component::{Best, Component};
 use super::nsgs;
 use super::single_contact::Accuracy;
 use super::{Effort, Scratch};
+use crate::engine::tolerances::TOLERANCES;
 
-/// Sweeps between two looks at the residual, which costs as much as a sweep.
-const LOOK_EVERY: u32 = 8;
+/// Each residual costs as much as a sweep, which is twice as fast here as one that is exact.
+pub const SWEEPS_BETWEEN_RESIDUALS: u32 = 2 * TOLERANCES.sweeps_between_residuals;
 
 /// Memory of the iteration.
 #[derive(Debug, Default)]
@@ -32,7 +33,7 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
         // As many sweeps as with exact ones, and each is cheaper.
         nsgs::sweep(part, Accuracy::Rough);
         sweeps += 1;
-        if sweeps % LOOK_EVERY == 0 || sweeps == limit {
+        if sweeps % SWEEPS_BETWEEN_RESIDUALS == 0 || sweeps == limit {
             part.refresh();
             best.offer(part);
             if part.solved() {

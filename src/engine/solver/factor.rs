@@ -4,9 +4,10 @@
 use super::complementarity::{add_scaled, dot};
 use super::dense::Matrix;
 use crate::engine::problem::boxed::BoxedProblem;
+use crate::engine::tolerances::TOLERANCES;
 
 /// A pivot below this part of the diagonal, or of the largest pivot, counts as zero.
-const SINGULAR: f64 = 1e-11;
+const SINGULAR: f64 = TOLERANCES.rounding;
 
 /// Factors and their memory.
 #[derive(Debug, Default)]

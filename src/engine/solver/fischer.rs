@@ -5,6 +5,7 @@
 //! `Phi = phi(z - lower, phi(upper - z, -w))`, with none `Phi = w`. A step that the merit `|Phi|^2 / 2` refuses is
 //! shortened; where Newton's direction does not descend, the gradient's is taken. [Fischer 1992; Billups 1995]
 
+use super::auto::RESTARTS;
 use super::complementarity::{LcpSettings, Stop, add_scaled, clamp, largest, velocity};
 use super::dense::Matrix;
 use super::report::Status;
@@ -16,10 +17,6 @@ use crate::engine::tolerances::TOLERANCES;
 const LIMIT: usize = 400;
 /// Iterations from one start.
 const ITERATIONS: u32 = 60;
-/// Starts tried: the guess, zero, and then points spread by a fixed sequence.
-const STARTS: u32 = 24;
-/// Halvings of one step.
-const HALVINGS: u32 = 30;
 /// Merit relative to `|q|^2` below which only round-off is left.
 const ROUND_OFF: f64 = TOLERANCES.last_bits * TOLERANCES.last_bits;
 
@@ -49,7 +46,8 @@ pub fn run(problem: &BoxedProblem, z: &mut [f64], settings: &LcpSettings, scratc
     let spread = largest(&problem.q).max(f64::MIN_POSITIVE) / entries;
     scratch.best.clear();
     scratch.best.extend_from_slice(z);
-    for start in 0..STARTS {
+    // The guess, zero, and then points spread by a fixed sequence.
+    for start in 0..RESTARTS {
         scratch.start.clear();
         match start {
             0 => scratch.start.extend_from_slice(z),
@@ -122,7 +120,7 @@ fn descend(problem: &BoxedProblem, limit: u32, scratch: &mut Scratch) -> u32 {
         }
         let mut length = 1.0;
         let mut accepted = false;
-        for _ in 0..HALVINGS {
+        while length > TOLERANCES.negligible {
             for ((trial, &z), &step) in trial.iter_mut().zip(&*z).zip(&*step) {
                 *trial = z + length * step;
             }

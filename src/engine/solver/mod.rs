@@ -106,7 +106,6 @@ impl SolverScratch {
     /// Memory for problems of up to `contacts` contacts and `blocks` nonzero blocks. Larger dense matrices than
     /// are likely are allocated when they are needed.
     pub fn with_capacity(contacts: usize, blocks: usize) -> SolverScratch {
-        const LIKELY_DENSE: usize = 64;
         SolverScratch {
             parts: Parts::with_capacity(contacts),
             part: Component::with_capacity(contacts, blocks),
@@ -114,7 +113,7 @@ impl SolverScratch {
                 best: Vec::with_capacity(contacts),
                 best_of_all: Vec::with_capacity(contacts),
                 centre: Vec::with_capacity(contacts),
-                newton: newton::NewtonScratch::with_capacity(contacts.min(LIKELY_DENSE)),
+                newton: newton::NewtonScratch::with_capacity(contacts.min(auto::LARGE)),
                 path: path::PathScratch::with_capacity(contacts),
                 conjugate: conjugate::ConjugateScratch::default(),
                 patches: patches::PatchScratch::default(),

@@ -8,14 +8,12 @@ use super::alart_curnier::{Mode, assemble};
 use super::component::{Best, Component};
 use super::dense::Matrix;
 use super::single_contact::Accuracy;
-use super::sparse::BlockSystem;
+use super::sparse::{BlockSystem, SPARSE_FROM};
 use super::{Effort, Scratch, nsgs};
 use crate::engine::tolerances::TOLERANCES;
 
 /// Substitutions that take the shift out of the least impulses: each gains about as many digits as the shift has.
 const REFINEMENTS: u32 = 3;
-/// Parts with so many active contacts and less than half of their blocks are treated as sparse.
-const SPARSE_FROM: usize = 8;
 
 /// Memory of a Newton step.
 #[derive(Debug, Default)]
@@ -192,6 +190,7 @@ pub fn step(
 ) -> bool {
     let contacts = part.contacts();
     let active = find_modes(part, rho, centre, scratch);
+    // Parts with fewer active contacts, or with more than half of their blocks, are dense.
     let full = part.w.stored() * 2 >= contacts * contacts;
     scratch.dense = active < SPARSE_FROM || full;
     let solved = if scratch.dense {

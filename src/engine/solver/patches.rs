@@ -8,9 +8,8 @@ use super::single_contact::Accuracy;
 use super::{Effort, Scratch, conjugate, newton, nsgs, proximal};
 use crate::engine::tolerances::TOLERANCES;
 
-/// Sweeps over all contacts before patches are looked for, and after each round of them.
-const FIRST: u32 = 64;
-const BETWEEN: u32 = 8;
+/// Sweeps over all contacts before patches are looked for.
+const FIRST: u32 = 2 * LONGER;
 /// Where a larger part of the contacts than one in so many is wrong, or rounds do not get on, all are swept for longer,
 /// each time for twice as long.
 const SHARE: usize = 3;
@@ -23,7 +22,7 @@ const RINGS: usize = 2;
 /// Contacts that a patch has at most.
 const LARGEST: usize = 300;
 /// Part of the goal of the whole that a patch is solved to.
-const PATCH_GOAL: f64 = 0.1;
+const PATCH_GOAL: f64 = TOLERANCES.much_less;
 /// Proximal iterations in a patch.
 const PROXIMAL: u32 = 40;
 
@@ -70,7 +69,7 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
             longer = longer.saturating_mul(2);
             conjugate::solve(part, longer.min(limit - iterations), scratch).iterations
         };
-        for _ in 0..BETWEEN.min(limit.saturating_sub(iterations)) {
+        for _ in 0..conjugate::SWEEPS_BETWEEN_RESIDUALS.min(limit.saturating_sub(iterations)) {
             nsgs::sweep(part, Accuracy::Rough);
             iterations += 1;
         }

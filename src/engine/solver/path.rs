@@ -14,7 +14,7 @@ use super::{Effort, Scratch};
 use crate::engine::tolerances::TOLERANCES;
 
 /// Compliance of a step as a part of the last one, and the largest part at which the path is still followed.
-const SHRINK: f64 = 0.01;
+const SHRINK: f64 = TOLERANCES.coarse;
 const SHORTEST: f64 = 0.6;
 
 /// Memory of the path.

@@ -12,13 +12,6 @@ use super::report::Status;
 use crate::engine::problem::boxed::BoxedProblem;
 use crate::engine::tolerances::TOLERANCES;
 
-/// Exchanges of whole blocks without progress before single rows are exchanged.
-const PATIENCE: u32 = 4;
-/// Part of the largest `q` below which a disagreement is round-off.
-const ROUND_OFF: f64 = 1e-13;
-/// Proximal steps; each gains about as many digits as the shift has.
-const PROXIMAL_STEPS: u32 = 8;
-
 /// Memory of the solver.
 #[derive(Debug, Default)]
 pub struct Scratch {
@@ -52,7 +45,7 @@ pub fn run(problem: &BoxedProblem, z: &mut [f64], settings: &LcpSettings, scratc
     scratch.centre.clear();
     scratch.centre.resize(size, 0.0);
     let mut last = f64::INFINITY;
-    for _ in 0..PROXIMAL_STEPS {
+    for _ in 0..TOLERANCES.newton_steps {
         let status = pivots.exchange_until_agreed(z, scratch);
         if status != Status::Solved {
             return Stop { status, iterations: pivots.iterations };
@@ -61,7 +54,7 @@ pub fn run(problem: &BoxedProblem, z: &mut [f64], settings: &LcpSettings, scratc
         scratch.centre.copy_from_slice(z);
         // What the shift still adds to `w`.
         let error = moved * pivots.shift;
-        if error <= ROUND_OFF * largest(&problem.q) || error >= last {
+        if error <= TOLERANCES.rounding * largest(&problem.q) || error >= last {
             break;
         }
         last = error;
@@ -107,7 +100,7 @@ impl Pivots<'_> {
     /// Solved where all rows agree with their place, [`Status::NumericalError`] where free rows are singular.
     fn exchange_until_agreed(&mut self, z: &mut [f64], scratch: &mut Scratch) -> Status {
         let mut fewest = usize::MAX;
-        let mut patience = PATIENCE;
+        let mut patience = TOLERANCES.patience;
         loop {
             if self.iterations >= self.limit {
                 return Status::IterationLimit;
@@ -131,7 +124,7 @@ impl Pivots<'_> {
             }
             let exchanged = if disagreeing < fewest {
                 fewest = disagreeing;
-                patience = PATIENCE;
+                patience = TOLERANCES.patience;
                 0
             } else if patience > 0 {
                 patience -= 1;
@@ -187,11 +180,11 @@ impl Pivots<'_> {
     fn find_disagreeing(&self, z: &[f64], scratch: &mut Scratch) {
         scratch.exchange.clear();
         let tolerance =
-            ROUND_OFF * largest(&self.problem.q) + 4.0 * f64::EPSILON * self.diagonal * largest(z);
+            TOLERANCES.rounding * largest(&self.problem.q) + 4.0 * f64::EPSILON * self.diagonal * largest(z);
         for row in 0..z.len() {
             let (lower, upper) = (self.problem.lower[row], self.problem.upper[row]);
             let disagrees = if scratch.is_free[row] {
-                let slack = ROUND_OFF * z[row].abs();
+                let slack = TOLERANCES.rounding * z[row].abs();
                 z[row] < lower - slack || z[row] > upper + slack
             } else {
                 let mut w = velocity(self.problem, row, z);

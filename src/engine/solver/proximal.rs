@@ -8,19 +8,19 @@ use super::{Effort, Scratch, newton};
 use crate::engine::tolerances::TOLERANCES;
 
 /// Factor by which shifts shrink: fast, and slow but safer.
-pub const FAST: f64 = 0.1;
+pub const FAST: f64 = TOLERANCES.much_less;
 pub const SLOW: f64 = 0.3;
 /// Largest shift.
-const LARGEST: f64 = 10.0;
+const LARGEST: f64 = 1.0 / TOLERANCES.first_shift;
 /// Growth of the shift where Newton fails.
-const GROWTH: f64 = 10.0;
+const GROWTH: f64 = 1.0 / FAST;
 /// Outer iterations to be solved at a shift after a failure, before it shrinks again.
 const HOLD: u32 = 2;
 /// Decrease of the Alart-Curnier function at which an outer iteration is done.
-const INNER_TOLERANCE: f64 = 0.1;
+const INNER_TOLERANCE: f64 = TOLERANCES.much_less;
 /// Outer iterations with a small shift that do not halve the residual: the point runs away along a ray.
 const PATIENCE: u32 = 3;
-const SMALL: f64 = 1e-7;
+const SMALL: f64 = TOLERANCES.half_of_digits / FAST;
 
 /// Iterates from the point in `part`, with shifts that shrink by the factor `shrink`, until solved, without progress
 /// or at the limit; leaves the best point there.

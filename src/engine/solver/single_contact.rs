@@ -6,7 +6,7 @@
 //! is always a root; written as `mu r_N / |r_T| = 1` it is nearly straight. [More and Sorensen 1983]
 
 use crate::engine::problem::block_matrix::Block;
-use crate::engine::tolerances::TOLERANCES;
+use crate::engine::tolerances::{BISECTIONS, TOLERANCES};
 
 /// A contact prepared for many right-hand sides.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +27,6 @@ pub struct SingleContact {
     inverse: f64,
 }
 
-/// Root searches end here: bisection of the whole range of `f64` takes fewer steps.
-const MAX_STEPS: u32 = 200;
 const ROUND_OFF: f64 = 4.0 * f64::EPSILON;
 
 /// How exactly a contact is solved.
@@ -153,7 +151,7 @@ impl SingleContact {
             (length / (self.mu * free) - 0.5 * size).max(TOLERANCES.half_of_digits * size)
         };
         let mut settled = false;
-        for _ in 0..MAX_STEPS {
+        for _ in 0..BISECTIONS {
             let inverse_determinant = self.inverse_determinant(rate);
             let [x, y] = self.friction(shifted, rate, inverse_determinant);
             let normal = self.normal_impulse(free, [x, y]);

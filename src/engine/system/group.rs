@@ -37,7 +37,7 @@ pub struct Pile {
     /// Shapes of nodes as surfaces, by node.
     surface_of: Vec<Option<usize>>,
     /// Pairs that no group has, in ascending order: they have a contact of their own, or a joint holds them together.
-    except: Vec<(usize, Thing)>,
+    except: Vec<(usize, SecondSide)>,
 }
 
 /// A group, with a table of its members.
@@ -52,7 +52,7 @@ struct Sorted {
 
 /// What a node may touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Thing {
+pub enum SecondSide {
     /// Another node.
     Node(usize),
     /// A surface that is not that of a node.
@@ -127,12 +127,12 @@ impl Pile {
     }
 
     /// The group that has a pair, if one has.
-    pub fn contact_of(&self, node: usize, other: Thing) -> Option<usize> {
+    pub fn contact_of(&self, node: usize, other: SecondSide) -> Option<usize> {
         let group = self.groups.iter().find(|group| {
             let [one, two] = group.nodes[node];
             let [first, second] = match other {
-                Thing::Node(other) => group.nodes[other],
-                Thing::Surface(surface) => group.surfaces[surface],
+                SecondSide::Node(other) => group.nodes[other],
+                SecondSide::Surface(surface) => group.surfaces[surface],
             };
             (one && second) || (two && first)
         })?;
@@ -145,7 +145,7 @@ impl Pile {
         nodes: &[Node],
         surfaces: &[Surface],
         node: usize,
-        other: Thing,
+        other: SecondSide,
     ) -> Option<(Sides, Meeting)> {
         let meets = |node: usize, surface: usize| {
             // Two points never touch.
@@ -156,8 +156,8 @@ impl Pile {
             Some((Sides { node, surface }, meeting))
         };
         match other {
-            Thing::Surface(surface) => meets(node, surface),
-            Thing::Node(other) => {
+            SecondSide::Surface(surface) => meets(node, surface),
+            SecondSide::Node(other) => {
                 let both = |node: usize, other: usize| meets(node, self.surface_of[other]?);
                 both(node, other).or_else(|| both(other, node))
             }
@@ -166,10 +166,10 @@ impl Pile {
 }
 
 /// The smaller node first.
-fn key(node: usize, other: Thing) -> (usize, Thing) {
+fn key(node: usize, other: SecondSide) -> (usize, SecondSide) {
     match other {
-        Thing::Node(other) => (node.min(other), Thing::Node(node.max(other))),
-        Thing::Surface(_) => (node, other),
+        SecondSide::Node(other) => (node.min(other), SecondSide::Node(node.max(other))),
+        SecondSide::Surface(_) => (node, other),
     }
 }
 
@@ -197,15 +197,20 @@ fn carrying_node(nodes: &[Node], surface: &Surface) -> Option<usize> {
     surface.body.filter(|node| is_solid && is_node(node))
 }
 
-fn except(nodes: &[Node], surfaces: &[Surface], contacts: &[Contact], ties: &Ties) -> Vec<(usize, Thing)> {
+fn except(
+    nodes: &[Node],
+    surfaces: &[Surface],
+    contacts: &[Contact],
+    ties: &Ties,
+) -> Vec<(usize, SecondSide)> {
     let own = contacts.iter().filter(|contact| contact.group().is_none()).map(|contact| {
         let sides = contact.sides();
         let node = carrying_node(nodes, &surfaces[sides.surface]);
-        key(sides.node, node.map_or(Thing::Surface(sides.surface), Thing::Node))
+        key(sides.node, node.map_or(SecondSide::Surface(sides.surface), SecondSide::Node))
     });
     let jointed = ties.joints.iter().filter_map(|joint| {
         let [first, second] = joint.ends.map(|end| end.anchor.node);
-        Some(key(first?, Thing::Node(second?)))
+        Some(key(first?, SecondSide::Node(second?)))
     });
     let mut pairs: Vec<_> = own.chain(jointed).collect();
     pairs.sort_unstable();

@@ -5,11 +5,12 @@ pub mod linkage;
 pub mod mechanism;
 pub mod pattern;
 
-pub use group::{Group, Members, Pile, Thing};
+pub use group::{Group, Members, Pile, SecondSide};
 pub use linkage::Linkage;
 pub use mechanism::Mechanism;
 
 use super::coupling::{Coupling, CouplingMode};
+use super::geometry::part_pairs::{BOX, feature_count};
 use super::geometry::stop::Stop;
 use super::geometry::{Details, Meeting, NodeShape, Solid, Surface, SurfaceShape, meeting};
 use super::law::FrictionLaw;
@@ -22,7 +23,7 @@ use super::ties::Ties;
 use crate::engine::tolerances::TOLERANCES;
 
 /// Most places of a contact in [`super::State::guesses`]: all features of two boxes have their own.
-pub(super) const MOST_PLACES: usize = 512;
+pub(super) const MOST_PLACES: usize = feature_count(&BOX, &BOX).next_power_of_two();
 
 /// Everything that does not change between instantiation and the end of a simulation.
 #[derive(Clone, Debug)]
@@ -487,13 +488,13 @@ impl System {
             return Some(width);
         }
         let extent = self.nodes[sides.node].shape.extent(&self.details.points);
-        Some(TOLERANCES.nearby * if extent > 0.0 { extent.min(solid.extent()) } else { solid.extent() })
+        Some(TOLERANCES.slight * if extent > 0.0 { extent.min(solid.extent()) } else { solid.extent() })
     }
 
     /// Number of points of a contact that may well touch at the same time.
     pub(super) fn likely_points(&self, contact: usize) -> usize {
         /// Two boxes on each other.
-        const LIKELY_FEATURES: usize = 8;
+        const LIKELY_FEATURES: usize = BOX.corners;
         let contact = &self.contacts[contact];
         if contact.by_features { contact.points.min(LIKELY_FEATURES) } else { contact.points }
     }

@@ -15,6 +15,7 @@ pub mod schmucker;
 pub mod spring;
 
 use crate::engine::scalar::Scalar;
+use crate::engine::tolerances::{BISECTIONS, TOLERANCES};
 use kelvin_voigt::KelvinVoigt;
 use serde::{Deserialize, Serialize};
 use spring::PowerSpring;
@@ -23,7 +24,7 @@ use spring::PowerSpring;
 const PART_OF_OSCILLATION: f64 = 0.025;
 
 /// Part of the time in which its damper stops it that a contact moves within one interval.
-const PART_OF_DAMPING: f64 = 0.1;
+const PART_OF_DAMPING: f64 = TOLERANCES.much_less;
 
 /// Law of the normal force.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -171,8 +172,6 @@ impl ContinuousLaw {
     /// The mean force over an interval that would end at the depth `free` without it, and ends less deep by `yielding`
     /// times the force. There is exactly one.
     pub fn implicit_force<S: Scalar>(&self, from: S, free: S, yielding: S, dt: S, impact: &Impact<S>) -> S {
-        /// Bisection alone needs fewer.
-        const MAX_ITERATIONS: usize = 100;
         let at = Impact { restitution: impact.restitution.value(), speed: impact.speed.value() };
         let mean = |force: f64| {
             let to = free.value() - yielding.value() * force;
@@ -180,7 +179,7 @@ impl ContinuousLaw {
         };
         let (mut low, mut high) = (0.0, mean(0.0).force);
         let mut force = high;
-        for _ in 0..MAX_ITERATIONS {
+        for _ in 0..BISECTIONS {
             let found = mean(force);
             let excess = force - found.force;
             if excess > 0.0 {

@@ -12,7 +12,7 @@ mod placement;
 mod plain;
 mod record;
 
-pub use contact::{SOFTNESS, assemble, push, respond, write_operator};
+pub use contact::{SOFTNESS, assemble, judge, push, respond, write_operator};
 pub use newton::{accelerate, move_midway, move_to_end, propose_again};
 pub use placement::{close_joints, compliance, displace, follow, settle};
 pub use plain::stop;
@@ -37,7 +37,7 @@ use nalgebra::Vector3;
 use std::cmp::Ordering;
 
 /// Solutions for the rows of joints, each with the end of the interval from the one before.
-const SWEEPS: usize = 3;
+const SWEEPS: usize = PASSES as usize;
 /// Passes of a contact problem, each with the ends that the one before has moved.
 pub const PASSES: u32 = 3;
 

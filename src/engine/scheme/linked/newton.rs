@@ -10,6 +10,7 @@ use crate::engine::scalar::length;
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::solver::Solvable;
 use crate::engine::system::linkage::Linkage;
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Finds accelerations at the start: `M a = f + A^T l`, `A a = u' - A' v`.
@@ -43,7 +44,7 @@ pub fn accelerate<S: Solvable>(step: &mut IslandStep<'_, S>) {
 /// Writes what joints ask of accelerations, less what they see of those in `acting`.
 fn hold_accelerations<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linkage, index: usize) {
     /// Part of the step over which rows are followed to see how they turn.
-    const PART: f64 = 0.01;
+    const PART: f64 = TOLERANCES.coarse;
     let h = S::from(step.length);
     let ahead = h * S::from(PART);
     let [now, then] = [S::zero(), h].map(|ahead| moment(step, ahead));
