@@ -70,6 +70,11 @@ enum Command {
         #[arg(long, default_value_t = 0)]
         first: u64,
     },
+    /// Prints lists of neighbours, of parts of the seeds, as one.
+    NeighboursMerge {
+        /// Files as `neighbours-list` prints them.
+        lists: Vec<std::path::PathBuf>,
+    },
     /// The model file of a neighbour.
     NeighboursModel {
         /// Which.
@@ -126,6 +131,20 @@ fn main() -> ExitCode {
         Command::NeighboursList { count, first } => {
             let outcome = batch::run(&this_program(), first, count, &progress(count));
             print!("{}", Known::listed().write(&outcome.findings));
+            ExitCode::SUCCESS
+        }
+        Command::NeighboursMerge { lists } => {
+            let mut all = Known::default();
+            for path in lists {
+                match std::fs::read_to_string(&path) {
+                    Ok(text) => all.take(Known::parse(&text)),
+                    Err(error) => {
+                        eprintln!("{}: {error}", path.display());
+                        return ExitCode::from(2);
+                    }
+                }
+            }
+            print!("{}", all.text());
             ExitCode::SUCCESS
         }
         Command::NeighboursModel { seed } => {

@@ -5,7 +5,8 @@
 //! [Cameron and Culley 1986]. Where they are apart, the direction comes from their nearest points [Gilbert, Johnson and
 //! Keerthi 1988]; balls and capsules are points and lines with a margin, and are exact beyond that. Where they overlap,
 //! any direction is a proof that they do by at most so much, and the best one is looked for by a pattern search from many
-//! starts: what it misses makes a depth too large, never too small.
+//! starts: what it misses makes a depth too large, never too small. It stalls where directions are sharp; of two hulls of
+//! points the best one is normal to a face of one of them or to an edge of each, and all of these are tried last.
 
 use super::scene::{Pose, Shape, Vector};
 use crate::Entropy;
@@ -285,8 +286,8 @@ fn cores_apart(first: &Convex, second: &Convex) -> Option<(f64, Vector)> {
     Some((length, point / length))
 }
 
-/// The best direction near one.
-fn climbed(first: &Convex, second: &Convex, start: Vector, entropy: &mut Entropy) -> Apart {
+/// The best direction near one. Ends early where they are known to overlap, by less than `enough`.
+fn climbed(first: &Convex, second: &Convex, start: Vector, enough: f64, entropy: &mut Entropy) -> Apart {
     const SMALLEST: f64 = 1e-10;
     const MOST: usize = 200;
     let mut best = along(first, second, start.normalize());
@@ -308,14 +309,15 @@ fn climbed(first: &Convex, second: &Convex, start: Vector, entropy: &mut Entropy
             }
         }
         step *= if improved { 1.4 } else { 0.6 };
-        if step < SMALLEST {
+        if step < SMALLEST || (best.gap <= 0.0 && best.gap > -enough) {
             break;
         }
     }
     best
 }
 
-/// How two convex parts are apart. Ends early where they are known to overlap by less than `enough`.
+/// How two convex parts are apart. Ends early where they are known to overlap by less than `enough`; where that is none, it
+/// does not matter by how much.
 fn parts_apart(first: &Convex, second: &Convex, starts: usize, enough: f64, entropy: &mut Entropy) -> Apart {
     /// Part of the distance of nearest points that a direction has to prove: nearer than round-off they tell none.
     const PROVEN: f64 = 0.999;
@@ -327,7 +329,7 @@ fn parts_apart(first: &Convex, second: &Convex, starts: usize, enough: f64, entr
         }
         start = normal;
     }
-    let mut best = climbed(first, second, start, entropy);
+    let mut best = climbed(first, second, start, enough, entropy);
     for _ in 0..starts {
         if best.gap > -enough {
             break;
@@ -336,12 +338,46 @@ fn parts_apart(first: &Convex, second: &Convex, starts: usize, enough: f64, entr
         if random.norm() < 1e-3 {
             continue;
         }
-        let tried = climbed(first, second, random, entropy);
+        let tried = climbed(first, second, random, enough, entropy);
         if tried.gap > best.gap {
             best = tried;
         }
     }
-    best
+    if best.gap > -enough || enough == 0.0 {
+        return best;
+    }
+    match (&first.core, &second.core) {
+        (Core::Points(one), Core::Points(other)) => {
+            let [one, other] = [one, other].map(|points| lines(points));
+            let faces = [&one, &other].into_iter().flat_map(|lines| crosses(lines, lines));
+            for normal in faces.chain(crosses(&one, &other)) {
+                for normal in [normal, -normal] {
+                    let tried = along(first, second, normal);
+                    if tried.gap > best.gap {
+                        best = tried;
+                    }
+                }
+            }
+            best
+        }
+        _ => best,
+    }
+}
+
+/// Lines through two points each: edges and diagonals.
+fn lines(points: &[Vector]) -> Vec<Vector> {
+    let pairs = points
+        .iter()
+        .enumerate()
+        .flat_map(|(index, one)| points[..index].iter().map(move |other| one - other));
+    pairs.filter(|line| line.norm() > 0.0).map(|line| line.normalize()).collect()
+}
+
+/// Directions normal to one line of each of two lists.
+fn crosses<'a>(one: &'a [Vector], other: &'a [Vector]) -> impl Iterator<Item = Vector> + 'a {
+    const PARALLEL: f64 = 1e-9;
+    let normals = one.iter().flat_map(move |line| other.iter().map(move |second| line.cross(second)));
+    normals.filter(|normal| normal.norm() > PARALLEL).map(|normal| normal.normalize())
 }
 
 /// Signed distance of two solids. Where it is below `-enough`, that much is sure after many starts.

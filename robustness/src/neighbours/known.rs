@@ -1,16 +1,40 @@
 //! The list of what is known to fail: `neighbours.txt`.
 //!
 //! A line `[relation] why`, then lines with the seeds for which the relation does not hold for that reason. `#` starts a
-//! comment.
+//! comment. Where nobody knows why, seeds are grouped by what their scenes have.
 
-use super::Finding;
+use super::scene::{Coupling, Motion, Scene, Scheme};
+use super::{Finding, draw};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// The list as it is.
 pub const LIST: &str = include_str!("../../neighbours.txt");
-/// What is written where nobody has looked yet.
-pub const UNKNOWN: &str = "not looked into yet";
+/// What is written where nobody knows why.
+const UNKNOWN: &str = "cause not found";
+
+/// The same, with what a scene has that fails of itself most often.
+fn unknown(scene: &Scene) -> String {
+    let scheme = match scene.scheme {
+        Scheme::MoreauJean(_) if scene.time_of_impact => "times of impact",
+        Scheme::MoreauJean(_) => "captured steps",
+        Scheme::Midpoint(_) => "midpoint",
+        Scheme::Multistep(_) | Scheme::Hht(_) => "multistep and hht",
+    };
+    let is_given = |motion: Motion| !matches!(motion, Motion::Fixed);
+    let is_driven = scene.nodes.iter().any(|node| node.coupling != Coupling::Owned)
+        || scene.surfaces.iter().any(|surface| is_given(surface.motion));
+    let mut words = vec![scheme];
+    for (has, word) in [
+        (is_driven, "a master"),
+        (!scene.joints.is_empty(), "joints"),
+        (!scene.springs.is_empty(), "springs"),
+        (scene.nodes.iter().any(|node| node.copies.is_some()), "piles"),
+    ] {
+        words.extend(has.then_some(word));
+    }
+    format!("{UNKNOWN}: {}", words.join(", "))
+}
 
 /// Why a relation does not hold for a seed.
 #[derive(Default)]
@@ -55,12 +79,28 @@ impl Known {
         self.causes.keys().filter(|case| seeds.contains(&case.0)).filter(holds).cloned().collect()
     }
 
+    /// Takes what another list has.
+    pub fn take(&mut self, other: Known) {
+        self.causes.extend(other.causes);
+    }
+
+    /// The list as text.
+    pub fn text(&self) -> String {
+        let finding = |(seed, relation): &(u64, String)| Finding {
+            seed: *seed,
+            relation: relation.clone(),
+            message: String::new(),
+        };
+        self.write(&self.causes.keys().map(finding).collect::<Vec<_>>())
+    }
+
     /// A list of findings, with causes as far as they are known.
     pub fn write(&self, findings: &[Finding]) -> String {
         const LINE: usize = 110;
-        let mut groups: BTreeMap<(&str, &str), Vec<u64>> = BTreeMap::new();
+        let mut groups: BTreeMap<(&str, String), Vec<u64>> = BTreeMap::new();
         for finding in findings {
-            let why = self.why(finding).unwrap_or(UNKNOWN);
+            let known = self.why(finding).filter(|why| !why.starts_with(UNKNOWN));
+            let why = known.map_or_else(|| unknown(&draw::draw(finding.seed)), str::to_owned);
             groups.entry((&finding.relation, why)).or_default().push(finding.seed);
         }
         let mut text = String::new();
@@ -100,6 +140,9 @@ mod tests {
         assert_eq!(list.mended(&found, 0..5), [(3, "laws".to_owned())]);
         let again = Known::parse(&list.write(&found));
         assert_eq!(again.why(&finding(5, "laws")), Some("pulls"));
-        assert_eq!(again.why(&finding(7, "laws")), Some(UNKNOWN));
+        assert!(again.why(&finding(7, "laws")).is_some_and(|why| why.starts_with(UNKNOWN)));
+        let mut both = Known::parse("[laws] pulls\n3\n");
+        both.take(again);
+        assert_eq!(Known::parse(&both.text()).causes.len(), 3);
     }
 }

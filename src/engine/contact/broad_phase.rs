@@ -2,7 +2,8 @@
 //!
 //! A body is held by a box about its shape, wider on all sides by twice the way that it can go within the substep. What
 //! is struck may become as fast as what strikes it, so that all bodies that boxes connect get the way of the fastest
-//! among them, until boxes connect no more.
+//! among them, until boxes connect no more. A body that springs and joints tie to others may get all the energy of these,
+//! and that of the springs: `m v^2 / 2 <= E`.
 
 use super::{distance_now, gap_of_points, pose};
 use crate::engine::geometry::tree::{Bounds, Tree};
@@ -51,9 +52,11 @@ impl Search {
         islands: &mut UnionFind,
     ) {
         self.rest(system);
+        let tied = tied_energy(system, whole, state);
         for &node in &whole.nodes {
             let margin = MARGIN * system.nodes[node].shape.extent(&system.details.points);
-            let (way, turn) = motion(system, state, node, duration, offset);
+            let energy = if system.tied[node] { tied } else { 0.0 };
+            let (way, turn) = motion(system, state, (node, energy), duration, offset);
             (self.ways[node], self.turns[node]) = (margin.max(2.0 * way), 2.0 * turn);
         }
         for _ in 0..MOST_PASSES {
@@ -202,11 +205,40 @@ fn is_near_plane<S: Scalar>(
     place.normal.dot(&to_centre) <= extent + ways[node] + spread
 }
 
-/// Farthest that a point of a body gets within a substep without being struck, and how far the body turns.
+/// Energy of motion of the nodes of an island that springs and joints tie, and energy of the springs.
+fn tied_energy<S: Scalar>(system: &System, whole: &Island, state: &State<S>) -> f64 {
+    let Some(linkage) = whole.linkage.map(|index| &system.linkages[index]) else { return 0.0 };
+    let parameters = &state.parameters;
+    let mut energy = 0.0;
+    for &node in whole.nodes.iter().filter(|&&node| system.tied[node] && system.yields(state, node)) {
+        let velocity = &state.nodes[node].velocity;
+        energy += 0.5 * (parameters.mass[node] * velocity.dot(velocity)).value();
+        if let Some(rotation) = system.nodes[node].rotation {
+            let turning = &state.rotations[rotation];
+            let spin = turning.orientation.to_body(&turning.angular_velocity);
+            energy += 0.5 * spin.component_mul(&parameters.inertia[rotation]).dot(&spin).value();
+        }
+    }
+    for &spring in &linkage.springs {
+        let tie = &system.ties.springs[spring];
+        let [one, other] = tie.ends.map(|end| {
+            let place = end.place.map(S::from);
+            end.node.map_or(place, |node| {
+                let pose = pose(system, state, node);
+                pose.position + pose.orientation.to_world(&place)
+            })
+        });
+        energy += tie.energy(parameters.stiffness[spring], &(other - one)).value();
+    }
+    energy
+}
+
+/// Farthest that a point of a body that others may give some energy gets within a substep without being struck, and how far
+/// the body turns.
 fn motion<S: Scalar>(
     system: &System,
     state: &State<S>,
-    node: usize,
+    (node, energy): (usize, f64),
     duration: f64,
     offset: f64,
 ) -> (f64, f64) {
@@ -224,10 +256,12 @@ fn motion<S: Scalar>(
             .iter()
             .fold(f64::INFINITY, |least, moment| least.min(moment.value()));
         let torque = length(&state.torques[rotation].at(middle)).value();
-        length(&state.rotations[rotation].angular_velocity).value() + duration * torque / least
+        let fastest = length(&state.rotations[rotation].angular_velocity).value();
+        fastest.max((2.0 * energy / least).sqrt()) + duration * torque / least
     });
     let extent = system.nodes[node].shape.extent(&system.details.points);
-    let speed = length(&state.nodes[node].velocity).value() + spin * extent;
+    let fastest = (2.0 * energy / parameters.mass[node].value()).sqrt();
+    let speed = length(&state.nodes[node].velocity).value().max(fastest) + spin * extent;
     (duration * (speed + duration * acceleration), duration * spin)
 }
 

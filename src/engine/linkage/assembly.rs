@@ -259,6 +259,8 @@ pub struct Scratch<S: Scalar> {
     pub proposed: Vec<Vector3<S>>,
     /// How contacts yield to one another: block by block, contact by contact.
     pub yielding: Vec<Matrix3<S>>,
+    /// What was added to how a contact yields along its normal, by contact.
+    pub softness: Vec<f64>,
     /// What contacts push, three directions each, and where each begins.
     pub sides: Vec<Matrix3<f64>>,
     pub side_starts: Vec<(usize, usize)>,
@@ -673,6 +675,7 @@ impl<S: Scalar> Scratch<S> {
             free: vec![Vector3::zeros(); linkage.pattern.size()],
             proposed: vec![Vector3::zeros(); linkage.pattern.size()],
             yielding: Vec::new(),
+            softness: Vec::new(),
             sides: Vec::new(),
             side_starts: Vec::new(),
             rubbing: Vec::with_capacity(linkage.rubbing.len()),

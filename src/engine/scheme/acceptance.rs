@@ -18,6 +18,9 @@ impl<S: Solvable> IslandStep<'_, S> {
     pub(super) fn accept(&mut self, dt: S) {
         let theta = S::from(self.system.settings.theta);
         self.reach_on(dt * (S::one() - theta));
+        if !self.workspace.active.is_empty() && self.is_jointed() {
+            linked::judge(self);
+        }
         for place in 0..self.workspace.active.len() {
             let impulse = &self.workspace.impulses[place];
             let touch = &self.workspace.touches[self.workspace.active[place]];

@@ -122,10 +122,8 @@ fn take_penetrated<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let known = step.workspace.active.len();
     for index in 0..step.workspace.touches.len() {
         let touch = &step.workspace.touches[index];
-        // What was further away than a displacement reaches is not looked at again.
-        if touch.gap.value() > TOLERANCES.slight * step.least_arm(touch)
-            || step.workspace.active[..known].contains(&index)
-        {
+        // What was further away before the interval than it and a displacement reach is not looked at again.
+        if touch.gap.value() > step.reach(touch.sides()) || step.workspace.active[..known].contains(&index) {
             continue;
         }
         let gap = refresh(step, index);
@@ -135,6 +133,17 @@ fn take_penetrated<S: Solvable>(step: &mut IslandStep<'_, S>) {
             step.workspace.active.push(index);
             step.workspace.impulses.push(nothing);
         }
+    }
+}
+
+/// The same where joints have moved bodies into one another: they are put right on positions too.
+#[inline(never)]
+pub fn open_up<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let is_inside = |step: &mut IslandStep<'_, S>, index: usize| {
+        refresh(step, index) < -step.touching_distance(&step.workspace.touches[index])
+    };
+    if (0..step.workspace.touches.len()).any(|index| is_inside(step, index)) {
+        lift_out(step);
     }
 }
 

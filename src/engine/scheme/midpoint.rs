@@ -138,10 +138,11 @@ fn mean<S: Scalar>(node: &NodeMotion<S>) -> Motion<S> {
     node.mean_to(&node.end)
 }
 
-/// Advances the island by `h`.
+/// Advances the island by `h`. Where sweeps for springs and joints lead to no numbers, it is advanced in halves.
 // Not inlined: steps of the other schemes stay short.
 #[inline(never)]
 pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, sweeps: u32, h: S) {
+    let residual = step.state.step.residual;
     step.look();
     predict(step, h);
     move_freely(step, h);
@@ -167,6 +168,14 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, sweeps: u32, h: S) {
                 break;
             }
         }
+    }
+    if step.island.linkage.is_some() && !is_finite(step) && step.may_be_cut(h.value(), step.length) {
+        step.state.step.residual = residual;
+        let half = h * S::from(0.5);
+        for _ in 0..2 {
+            run(step, sweeps, half);
+        }
+        return;
     }
     let account = balance::open(step);
     accept(step, h);
@@ -271,6 +280,12 @@ fn move_freely<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
     if step.island.linkage.is_some() {
         tie(step, h);
     }
+}
+
+/// Whether sweeps have led to numbers.
+fn is_finite<S: Solvable>(step: &IslandStep<'_, S>) -> bool {
+    let mut motions = step.island.nodes.iter().map(|&node| &step.workspace.midpoint.nodes[node].end);
+    motions.all(|end| end.velocity.iter().chain(end.spin.iter()).all(|x| x.value().is_finite()))
 }
 
 /// Mean spin over `h`, and spin at its end, without contact of a body that turns too fast for sweeps, by [`FreeRotation`],
@@ -751,6 +766,9 @@ fn revise_sticking<S: Solvable>(step: &mut IslandStep<'_, S>, trial: u32) -> boo
 
 /// Makes the motion of the last sweep real.
 fn accept<S: Solvable>(step: &mut IslandStep<'_, S>, h: S) {
+    if !step.workspace.active.is_empty() && step.is_jointed() {
+        linked::judge(step);
+    }
     let mut impact = false;
     for index in 0..step.workspace.active.len() {
         let touch = step.workspace.touches[step.workspace.active[index]];

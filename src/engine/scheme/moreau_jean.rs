@@ -3,7 +3,7 @@
 //! passed through within the step acts as well ([`catch`]).
 
 use super::balance::{self, Account};
-use super::{IslandStep, catch};
+use super::{IslandStep, catch, linked};
 use crate::engine::solver::Solvable;
 
 /// What counts as closed.
@@ -28,6 +28,10 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) {
 
 /// The same without correction, and before energy is balanced.
 pub fn pass<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S, gaps: Gaps) -> Option<Account<S>> {
+    // How far features are looked for follows from how nodes will accelerate.
+    if step.island.linkage.is_some() && step.island.turns_along {
+        linked::foresee(step, dt);
+    }
     step.look();
     activate(step, dt, gaps);
     step.propose_impact(dt);

@@ -48,10 +48,11 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, mut remaining: S) {
     for event in 0..most {
         // After half of them bounces are closed whatever the restitution.
         step.crowded = event >= most / 2;
-        step.look();
+        // How far shapes are looked for follows from how nodes will accelerate.
         if step.island.linkage.is_some() {
             linked::foresee(step, remaining);
         }
+        step.look();
         if closing(step) {
             let watch = &mut step.workspace.watch;
             if watch.stops {
@@ -89,6 +90,9 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, mut remaining: S) {
                 step.record_penetration();
             }
             correction::close(step, interval);
+        }
+        if step.is_jointed() && step.system.settings.correction {
+            correction::open_up(step);
         }
         balance::close(step, account);
         if is_last {
@@ -178,9 +182,9 @@ fn yields_to_master<S: Solvable>(step: &IslandStep<'_, S>) -> bool {
     step.island.couplings.iter().any(|coupling| mass(coupling).value().is_finite())
 }
 
-/// Whether a body that turns takes a contact that acts inside the other shape, or beyond it, by more than the correction
-/// closes. Contacts stop velocities at the end of an interval; in between, turning takes them away by the square of its
-/// angle.
+/// Whether a body that turns, or follows a surface that is not flat, takes a contact that acts inside the other shape, or
+/// beyond it, by more than the correction closes. Contacts stop velocities at the end of an interval; in between, turning
+/// takes them away by the square of its angle.
 #[inline(never)]
 fn strays<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> bool {
     let system = step.system;
@@ -209,7 +213,7 @@ fn strays<S: Solvable>(step: &IslandStep<'_, S>, dt: S) -> bool {
         if most > TOLERANCES.followed_part {
             return true;
         }
-        if away <= within {
+        if away <= within && touch.flat {
             return false;
         }
         let carrier = touch.carrier.map(|carrier| step.proposed_pose(carrier.node, dt));
@@ -534,14 +538,17 @@ fn first_touch<S: Solvable>(
     let none = TOLERANCES.few_roundings * fastest * limit;
     let within = WITHIN * system.half_width(approach.sides).map_or(f64::INFINITY, |width| width / fastest);
     let shortest = within.min(SHORTEST * limit);
-    let mut time = 0.0;
-    while !has_looked_enough(step) {
-        let Dual { value: here, tangent: rate } = moving.gap(system, Dual { value: time, tangent: 1.0 });
+    let look = |time: f64| {
         step.looks.set(step.looks.get().saturating_add(1));
-        if here <= none && rate < 0.0 {
+        moving.gap(system, Dual { value: time, tangent: 1.0 })
+    };
+    let (mut time, mut here) = (0.0, look(0.0));
+    while !has_looked_enough(step) {
+        let (value, rate) = (here.value, here.tangent);
+        if value <= none && rate < 0.0 {
             return Some(time);
         }
-        let open = here.max(0.0);
+        let open = value.max(0.0);
         let sure =
             if keeps_plane { time_above_zero(open, rate - 2.0 * swing, curvature) } else { open / fastest };
         let advance = if rate >= 0.0 {
@@ -555,7 +562,8 @@ fn first_touch<S: Solvable>(
         if next >= limit {
             return (gap(limit) < 0.0).then(|| sign_change(&gap, time, limit));
         }
-        if gap(next) < 0.0 {
+        here = look(next);
+        if here.value < 0.0 {
             return Some(sign_change(&gap, time, next));
         }
         if next <= time {

@@ -202,11 +202,11 @@ pub fn restitution(case: &Case) -> Verdict {
                 rate += acceleration * h;
                 let touch = first_touch(start.0, start.1, theta * acceleration).filter(|&time| time <= h)?;
                 let left = scene.step - f64::from(passed) * h - touch;
-                Some((-(start.1 + acceleration * touch), is.1 - acceleration * left))
+                Some((-(start.1 + acceleration * touch), is.1 - acceleration * left, left))
             });
-            let Some((before, after)) = hit else { continue };
-            // Once only: it does not come back within the step.
-            if is.1 < 0.0 || (acceleration < 0.0 && -2.0 * after / acceleration < scene.step) {
+            let Some((before, after, left)) = hit else { continue };
+            // Once only: it does not come back within the step, in `2 e u / g` after it has left with `e u`.
+            if is.1 < 0.0 || -2.0 * law.restitution * before > acceleration * left {
                 continue;
             }
             looked = true;

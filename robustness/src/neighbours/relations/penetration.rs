@@ -155,8 +155,9 @@ pub fn gap(case: &Case) -> Verdict {
             if is_beside(shape, &pose, &frame.nodes[node], 2.0 * scene.units.length) {
                 continue;
             }
-            let found =
-                apart(&solid(&scene.nodes[node].shape, &frame.nodes[node]), &solid(shape, &pose), 0.0).gap;
+            // How far they overlap does not matter here.
+            let [one, other] = [solid(&scene.nodes[node].shape, &frame.nodes[node]), solid(shape, &pose)];
+            let found = apart(&one, &other, f64::INFINITY).gap;
             if found <= 0.0 || found > 3.0 * scene.units.length {
                 continue;
             }

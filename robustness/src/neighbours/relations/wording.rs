@@ -51,8 +51,12 @@ pub fn patterns(case: &Case) -> Verdict {
     Verdict::Held
 }
 
-/// Surfaces that stand still, and the same as surfaces of the master that stand still.
+/// Surfaces that stand still, and the same as surfaces of the master that stand still. Energy is balanced only where no master
+/// moves anything.
 pub fn standing_input(case: &Case) -> Verdict {
+    if case.scene.energy_balance {
+        return Verdict::Idle;
+    }
     let mut other = case.scene.clone();
     let fixed = other.surfaces.iter_mut().filter(|surface| surface.motion == Motion::Fixed);
     let mut count = 0;
@@ -77,7 +81,9 @@ pub fn fixed_body(case: &Case) -> Verdict {
             )
     };
     let is_owned = scene.nodes.iter().all(|node| node.coupling == Coupling::Owned);
-    if !is_owned || !scene.surfaces.iter().any(can_be_node) || scene.solver != "auto" {
+    // Patterns would match two surfaces of which one is on a body.
+    let meet = scene.has_patterns() && scene.surfaces.len() > 1;
+    if !is_owned || meet || !scene.surfaces.iter().any(can_be_node) || scene.solver != "auto" {
         return Verdict::Idle;
     }
     let mut other = scene.clone();

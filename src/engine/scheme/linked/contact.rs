@@ -164,9 +164,10 @@ fn scale_operator<S: Scalar>(
     is_new: bool,
     (scales, problem): (&mut Vec<S>, &mut ConeProblem<S>),
 ) {
-    let Scratch { motion, yielding, rubbing, .. } = scratch;
+    let Scratch { motion, yielding, softness, rubbing, .. } = scratch;
     let contacts = scales.len();
     let count = contacts + rubbing.len();
+    softness.resize(count, 0.0);
     let rubs = |one: usize| one.checked_sub(contacts).map(|place| &rubbing[place]);
     scales.resize(count, S::one());
     for one in 0..count {
@@ -175,8 +176,8 @@ fn scale_operator<S: Scalar>(
             None => (3.0, 1.0 / (scales[one] * scales[one]).value()),
             Some(entry) => (entry.rows.count(), motion.yielding_alone(&entry.place, &entry.rows)),
         };
-        if linkage.has_joints() && is_new {
-            soften(own, alone);
+        if is_new {
+            softness[one] = if linkage.has_joints() { soften(own, alone) } else { 0.0 };
         }
         scales[one] = (S::from(rows) / own.trace()).sqrt();
     }
@@ -196,13 +197,13 @@ fn scale_operator<S: Scalar>(
     }
 }
 
-/// Makes a contact yield a little along the normal, or across it, if joints hold it there.
-fn soften<S: Scalar>(own: &mut Matrix3<S>, alone: f64) {
+/// Makes a contact yield a little along the normal, or across it, if joints hold it there. Returns by how much along the
+/// normal.
+fn soften<S: Scalar>(own: &mut Matrix3<S>, alone: f64) -> f64 {
     let softness = SOFTNESS * alone;
     let values = own.map(S::value);
-    if values[(0, 0)] <= TOLERANCES.small * alone {
-        own[(0, 0)] += S::from(softness);
-    }
+    let along = if values[(0, 0)] <= TOLERANCES.small * alone { softness } else { 0.0 };
+    own[(0, 0)] += S::from(along);
     let axes = values.fixed_view::<2, 2>(1, 1).into_owned().symmetric_eigen();
     for (yielding, axis) in axes.eigenvalues.iter().zip(axes.eigenvectors.column_iter()) {
         if *yielding <= TOLERANCES.small * alone {
@@ -210,6 +211,23 @@ fn soften<S: Scalar>(own: &mut Matrix3<S>, alone: f64) {
             across += (axis * axis.transpose() * softness).map(S::from);
         }
     }
+    along
+}
+
+/// Takes into the residual with which speed contacts go on closing that joints keep from being stopped: in the contact problem
+/// they yield a little.
+pub fn judge<S: Solvable>(step: &mut IslandStep<'_, S>) {
+    let (_, index) = linkage_of(step);
+    let Workspace { touches, active, impulses, scales, problem, linkages, .. } = &*step.workspace;
+    let size = problem.contacts.q.iter().map(|q| q.value() * q.value()).sum::<f64>().sqrt();
+    let mut residual = step.state.step.residual;
+    for (place, impulse) in impulses.iter().enumerate() {
+        let closing = linkages[index].softness[place] * impulse.normal.value();
+        if closing > 0.0 && closing > step.resting_speed(&touches[active[place]]) {
+            residual = residual.max(closing * scales[place].value() / size);
+        }
+    }
+    step.state.step.residual = residual;
 }
 
 /// How active contacts, and joints that rub, yield to one another's impulses, by solving for each: the compliance of

@@ -12,7 +12,7 @@ mod placement;
 mod plain;
 mod record;
 
-pub use contact::{SOFTNESS, assemble, push, respond, write_operator};
+pub use contact::{SOFTNESS, assemble, judge, push, respond, write_operator};
 pub use newton::{accelerate, move_midway, move_to_end, propose_again};
 pub use placement::{close_joints, compliance, displace, follow, settle};
 pub use plain::stop;
