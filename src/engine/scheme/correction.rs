@@ -136,17 +136,6 @@ fn take_penetrated<S: Solvable>(step: &mut IslandStep<'_, S>) {
     }
 }
 
-/// The same where joints have moved bodies into one another: they are put right on positions too.
-#[inline(never)]
-pub fn open_up<S: Solvable>(step: &mut IslandStep<'_, S>) {
-    let is_inside = |step: &mut IslandStep<'_, S>, index: usize| {
-        refresh(step, index) < -step.touching_distance(&step.workspace.touches[index])
-    };
-    if (0..step.workspace.touches.len()).any(|index| is_inside(step, index)) {
-        lift_out(step);
-    }
-}
-
 /// Moves nodes out of the surfaces that they penetrate.
 pub fn lift_out<S: Solvable>(step: &mut IslandStep<'_, S>) {
     step.workspace.active.clear();

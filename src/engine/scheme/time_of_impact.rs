@@ -91,9 +91,6 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>, mut remaining: S) {
             }
             correction::close(step, interval);
         }
-        if step.is_jointed() && step.system.settings.correction {
-            correction::open_up(step);
-        }
         balance::close(step, account);
         if is_last {
             return;
