@@ -8,7 +8,7 @@ use crate::engine::State;
 use thiserror::Error;
 
 const MAGIC: &[u8; 8] = b"CFMUSTAT";
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 const GUID_LENGTH: usize = 38;
 /// Bytes of the mode, before the state.
 const MODE_LENGTH: usize = 1;

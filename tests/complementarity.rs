@@ -53,11 +53,16 @@ fn residual(problem: &BoxedProblem, z: &[f64]) -> f64 {
     let size = z.len();
     let m = DMatrix::from_row_slice(size, size, &problem.m);
     let (z, q) = (DVector::from_column_slice(z), DVector::from_column_slice(&problem.q));
-    let step = &z - (&m * &z + &q);
-    let target = step.map_with_location(|row, _, value| value.clamp(problem.lower[row], problem.upper[row]));
+    let w = &m * &z + &q;
+    // Between the bounds it is `w`, without the rounding of a large `z`.
+    let distance = w.map_with_location(|row, _, w| match z[row] - w {
+        step if step < problem.lower[row] => z[row] - problem.lower[row],
+        step if step > problem.upper[row] => z[row] - problem.upper[row],
+        _ => w,
+    });
     let scale = if q.norm() > 0.0 { q.norm() } else { 1.0 };
-    let rounding = f64::EPSILON * (m.abs() * z.abs()).amax().max(z.amax());
-    let residual = (z - target).norm();
+    let rounding = f64::EPSILON * (m.abs() * z.abs()).amax();
+    let residual = distance.norm();
     (if rounding > 1e-12 * scale { residual.max(rounding) } else { residual }) / scale
 }
 

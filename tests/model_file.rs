@@ -9,8 +9,8 @@ use contact_fmu::engine::law::continuous::spring::PowerSpring;
 use contact_fmu::model::file::{self, MAX_BYTES};
 use contact_fmu::model::validate::MAX_CONTACTS;
 use contact_fmu::model::{
-    Between, Compliance, Contact, ContinuousLaw, Coupling, Frame, Kinetic, Latency, Link, Model, Motion,
-    NodeShape, Other, Rotation, Scheme, Solver, SurfaceShape,
+    Between, Compliance, Contact, ContinuousLaw, Coupling, Frame, Kinetic, Latency, Link, Membership, Model,
+    Motion, NodeShape, Other, Rotation, Scheme, Solver, SurfaceShape,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -1166,8 +1166,13 @@ fn friction_laws() {
     }
 }
 
-const FREE: Kinetic =
-    Kinetic { latency: Latency::Auto, shaping: true, adapt: true, guard: true, mechanism: None };
+const FREE: Kinetic = Kinetic {
+    latency: Latency::Auto,
+    shaping: true,
+    adapt: true,
+    guard: true,
+    mechanism: Membership::Unsaid,
+};
 
 /// The coupling of a ball with other keys in place of its `coupling`.
 fn coupling(keys: &str) -> Coupling {
@@ -1190,13 +1195,15 @@ fn nodes_are_kinetic_unless_told_otherwise() {
             shaping: false,
             adapt: false,
             guard: false,
-            mechanism: None
+            mechanism: Membership::Unsaid
         })
     );
-    for said in [true, false] {
-        let kinetic = Kinetic { mechanism: Some(said), ..FREE };
+    for (said, mechanism) in [("true", Membership::Learnt), ("false", Membership::No)] {
+        let kinetic = Kinetic { mechanism, ..FREE };
         assert_eq!(coupling(&format!("mechanism = {said}")), Coupling::Kinetic(kinetic));
     }
+    let given = Kinetic { mechanism: Membership::Given, latency: Latency::Known(1), ..FREE };
+    assert_eq!(coupling("mechanism = \"given\"\nlatency = 1"), Coupling::Kinetic(given));
     assert_eq!(coupling("iterative = true"), Coupling::Iterative);
     assert_eq!(coupling("coupling = \"owned\""), Coupling::Owned);
 }
@@ -1358,9 +1365,19 @@ fn what_goes_with_points_of_mechanisms() {
         let fault = format!("error: {key} = false has no meaning with mechanism = true\n");
         assert!(text.starts_with(&fault), "{text}");
     }
+    let text = error(&point.replace("true", "\"given\""));
+    let fault = "error: mechanism = \"given\" needs the key `latency`: nothing is found out then\n";
+    assert!(text.starts_with(fault), "{text}");
+    let given = point.replace("mechanism = true", "mechanism = \"given\"\nlatency = 0");
+    model(&given);
+    let other = "[[node]]\nname = \"other\"\nmass = 1\nmechanism = true\nposition = [3, 0, 1]\n";
+    let text = error(&format!("{given}\n{other}"));
+    assert!(text.starts_with("error: mechanism = true, and that of `ball` is another\n"), "{text}");
+    let text = error(&point.replace("true", "\"told\""));
+    let fault = "error: `mechanism` must be true, false or \"given\", found \"told\"\n";
+    assert!(text.starts_with(fault), "{text}");
     let text = error(&format!("{point}compliance.hertz.stiffness = 1e5\n"));
-    let fault =
-        "error: nodes with mechanism = true, and what they touch, cannot have contacts with `compliance`\n";
+    let fault = "error: points of mechanisms, and what they touch, cannot have contacts with `compliance`\n";
     assert!(text.starts_with(fault), "{text}");
     let many = point.replace(
         "mechanism = true",
@@ -1368,7 +1385,7 @@ fn what_goes_with_points_of_mechanisms() {
     );
     let many = many.replace("\"ball\", \"floor\"", "\"ball_1\", \"floor\"");
     let text = error(&many);
-    assert!(text.starts_with("error: at most 16 nodes can have mechanism = true\n"), "{text}");
+    assert!(text.starts_with("error: at most 16 nodes can be points of mechanisms\n"), "{text}");
 }
 
 #[test]
@@ -1411,7 +1428,7 @@ fn surfaces_that_a_master_moves() {
         orientation: [1.0, 0.0, 0.0, 0.0],
         angular_velocity: [0.0; 3],
     };
-    let coupling = Kinetic { mechanism: Some(false), ..FREE };
+    let coupling = Kinetic { mechanism: Membership::No, ..FREE };
     assert_eq!(frame, Frame { mass: f64::INFINITY, velocity: [0.0; 3], rotation: standing, coupling });
     let surface = &model(&floor(
         "motion = \"input\"\nposition = [0, 0, -1]\nmass = 3\ninertia = [1, 2, 3]\norientation = [0.6, 0, 0, 0.8]\nvelocity = [1, 2, 3]\nangular_velocity = [4, 5, 6]\nlatency = 1\nshaping = false\nadapt = false\nguard = false",
@@ -1433,7 +1450,7 @@ fn surfaces_that_a_master_moves() {
                 shaping: false,
                 adapt: false,
                 guard: false,
-                mechanism: Some(false)
+                mechanism: Membership::No
             },
         })
     );

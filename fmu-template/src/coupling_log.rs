@@ -7,7 +7,7 @@ use crate::abi::fmi2Status;
 use crate::instance::Instance;
 use crate::lifecycle::Interface;
 use crate::logger::{Category, Logger};
-use contact_fmu::engine::{CouplingMode, Motion, State, System};
+use contact_fmu::engine::{Along, CouplingMode, Motion, State, System, along_contact};
 use contact_fmu::model::Model;
 
 /// A mass is told again when it has changed by this part.
@@ -16,6 +16,8 @@ pub const MASS_CHANGE: f64 = 0.05;
 const RESPONSE_ERROR: f64 = 0.2;
 /// ...when it lasts for so many steps.
 const RESPONSE_STEPS: u32 = 10;
+/// Forces that grow for so many steps will not stop.
+const GROWING_STEPS: u32 = 3;
 /// A velocity that does not change and is off by this part of the way made is not connected...
 const STILL: f64 = 0.5;
 /// ...unless the way is this part of the position and so may be rounding...
@@ -45,13 +47,18 @@ pub struct CouplingLog {
     mass: f64,
     /// Steps in a row with a large response error.
     steps_off: u32,
+    /// Steps in a row in which the force was more than twice that of two steps before.
+    steps_growing: u32,
     /// Motion that the master gave for the last step, and for how many in a row its velocity has not been that motion's.
     given: Motion<f64>,
     steps_still: u32,
     /// Steps since the start, and whether a jump was told.
     steps: u32,
-    /// Whether it was told that a point of a mechanism touches before its response is learnt.
+    /// Whether it was told that a point of a mechanism touches before its response is learnt, that it is not learnt at all,
+    /// and that the point can hardly move where it touches.
     told_early: bool,
+    told_unlearnt: bool,
+    told_blocked: bool,
     alarm: EnergyAlarm,
 }
 
@@ -106,10 +113,13 @@ impl CouplingLog {
                 interface,
                 mass: 0.0,
                 steps_off: 0,
+                steps_growing: 0,
                 given: state.couplings[index].given,
                 steps_still: 0,
                 steps: 0,
                 told_early: false,
+                told_unlearnt: false,
+                told_blocked: false,
                 alarm: EnergyAlarm::new(),
             })
             .collect()
@@ -120,8 +130,8 @@ impl CouplingLog {
         for log in &mut instance.coupling_logs {
             log.mass = log.mass_of_model(&instance.system, &instance.run.state);
             log.given = instance.run.state.couplings[log.coupling].given;
-            (log.steps_off, log.steps_still, log.steps) = (0, 0, 0);
-            log.told_early = false;
+            (log.steps_off, log.steps_still, log.steps, log.steps_growing) = (0, 0, 0, 0);
+            (log.told_early, log.told_unlearnt, log.told_blocked) = (false, false, false);
             log.alarm = EnergyAlarm::new();
         }
     }
@@ -150,7 +160,12 @@ impl CouplingLog {
         }
         self.look_for_jump(before, after, logger);
         self.look_for_velocity(before, after, logger);
-        self.look_for_early_touch(system, after, logger);
+        if system.mechanism.is_some() {
+            self.look_for_early_touch(system, after, logger);
+            self.look_for_no_answer(system, after, logger);
+            self.look_for_blocked_push(system, after, logger);
+            self.look_for_growth(system, before, after, logger);
+        }
         let is_found = !system.couplings[self.coupling].mode.is_of_mechanism();
         if is_found && self.is_together(system, after) && !self.is_together(system, before) {
             self.tell(
@@ -206,13 +221,17 @@ impl CouplingLog {
                 logger,
                 after,
                 format_args!(
-                    "for {RESPONSE_STEPS} steps the response to the contact force has differed from the expected one, now by {:.0} percent: look for forces that {}.f_ext does not tell of, for a wrong mass, and for a mechanism (mechanism = true)",
+                    "for {RESPONSE_STEPS} steps the response to the contact force has differed from the expected one, now by {:.0} percent: look for forces that {}.f_ext does not tell of, for {}",
                     100.0 * is.response_error,
-                    self.name
+                    self.name,
+                    self.other_causes(system, after)
                 ),
             );
         }
         let given = after.couplings[self.coupling].given.velocity.norm();
+        if self.is_together(system, after) {
+            return self.look_at_energy_of_mechanism(system, after, logger);
+        }
         let (part, cures, speed) = match system.couplings[self.coupling].mode {
             CouplingMode::Compliant(_) => (ENERGY_EXCESS_OF_LINKS, self.other_steps(), given),
             // A wrong force may make the body faster for a while than contact makes it.
@@ -272,6 +291,120 @@ impl CouplingLog {
                 after.operator.first_windows(),
             ),
         );
+    }
+
+    /// Warns if the response of a mechanism is not learnt though there was time enough.
+    fn look_for_no_answer(&mut self, system: &System, after: &State<f64>, logger: &Logger) {
+        let is_said = system.couplings[self.coupling].mode.is_of_mechanism();
+        let made = after.couplings[self.coupling].memory.made;
+        let is_told = self.told_early || self.told_unlearnt;
+        if is_told || !is_said || after.operator.learnt || made < after.operator.longest() {
+            return;
+        }
+        self.told_unlearnt = true;
+        self.warn(
+            logger,
+            after,
+            format_args!(
+                "its response is not learnt after {made} steps, because the master does not do what the small test forces in {name}.f say: hold {name}.f over the step, without filter, interpolation, delay or limit, tell other forces that jump in {name}.f_ext, or {}",
+                self.cures_of_mechanisms(),
+                name = self.name,
+            ),
+        );
+    }
+
+    /// Tells that a contact pushes a point of a mechanism where it can hardly move.
+    fn look_for_blocked_push(&mut self, system: &System, after: &State<f64>, logger: &Logger) {
+        if self.told_blocked
+            || after.couplings[self.coupling].memory.load.is_zero()
+            || !self.is_together(system, after)
+        {
+            return;
+        }
+        let Some(along) = along_contact(system, after, self.coupling).filter(Along::is_blocked) else {
+            return;
+        };
+        self.told_blocked = true;
+        self.tell(
+            logger,
+            after,
+            format_args!(
+                "contact pushes it where its mechanism is nearly blocked, as a leg is that stands straight: there it moves {:.0} times less easily than in another direction, like {:.4} kg, and the force may be off: {}",
+                along.condition(),
+                along.mass(),
+                self.cures_of_mechanisms()
+            ),
+        );
+    }
+
+    /// Warns if forces on a point of a mechanism grow and grow.
+    fn look_for_growth(&mut self, system: &System, before: &State<f64>, after: &State<f64>, logger: &Logger) {
+        let [earlier, now] =
+            [&before.couplings[self.coupling].memory.sent[1], &after.couplings[self.coupling].output]
+                .map(|wrench| wrench.force.norm());
+        let weight = after.couplings[self.coupling].diagnosis.mass * after.parameters.gravity.norm();
+        let grows = earlier > weight && now > 2.0 * earlier && self.is_together(system, after);
+        self.steps_growing = if grows { self.steps_growing.saturating_add(1) } else { 0 };
+        if self.steps_growing == GROWING_STEPS {
+            self.warn(
+                logger,
+                after,
+                format_args!(
+                    "the contact force has more than doubled every two steps, and is {now} N now: {}",
+                    self.cures_of_mechanisms()
+                ),
+            );
+        }
+    }
+
+    /// Warns of energy that contact has added to a mechanism. The first of its points tells for all.
+    fn look_at_energy_of_mechanism(&mut self, system: &System, after: &State<f64>, logger: &Logger) {
+        let members = system.mechanism.as_ref().map_or(&[][..], |mechanism| &mechanism.members);
+        if members.first() != Some(&self.coupling) {
+            return;
+        }
+        let speed = |&member: &usize| after.couplings[member].given.velocity.norm();
+        let fastest = members.iter().map(speed).fold(0.0, f64::max);
+        // The mass that has the kinetic energy of all of them at the speed of the fastest.
+        let share = |member: &usize| {
+            let part = if fastest > 0.0 { speed(member) / fastest } else { 1.0 };
+            after.couplings[*member].diagnosis.mass * part * part
+        };
+        let mass = members.iter().map(share).sum();
+        let energy_excess = after.couplings[self.coupling].diagnosis.energy_excess;
+        if self.alarm.rings(energy_excess, ENERGY_EXCESS, mass, fastest, after) {
+            self.warn(
+                logger,
+                after,
+                format_args!(
+                    "contact has added {energy_excess} J of energy to its mechanism: {}",
+                    self.cures_of_mechanisms()
+                ),
+            );
+        }
+    }
+
+    /// Why it may respond otherwise than expected, besides other forces.
+    fn other_causes(&self, system: &System, state: &State<f64>) -> &'static str {
+        if system.couplings[self.coupling].mode.is_given() {
+            "a W that is not that of the master, and for a force that is filtered or interpolated on its way"
+        } else if self.is_together(system, state) {
+            "a force that is filtered or interpolated on its way, and for a mechanism that changes too fast for the communication step"
+        } else {
+            "a wrong mass, for a force that is filtered or interpolated on its way, and for a mechanism (mechanism = true)"
+        }
+    }
+
+    /// What to do about a mechanism whose contact does not work well.
+    fn cures_of_mechanisms(&self) -> &'static str {
+        match self.interface {
+            Interface::CoSimulation => {
+                "give a rigid body as one node with `inertia` in place of its points, take a smaller communication step, iterative = true if the master repeats steps, coupling = \"compliant\" where what touches is soft, or FMI 3.0 with events"
+            }
+            Interface::ModelExchange => {
+                "give a rigid body as one node with `inertia` in place of its points, or set a smaller engine.sample"
+            }
+        }
     }
 
     /// Warns if the position moves and the velocity does not know of it.
@@ -395,14 +528,14 @@ fn latency_text(steps: u8) -> &'static str {
 mod tests {
     use super::*;
     use crate::instance::tests::{coupled, log_lines};
-    use contact_fmu::model::{Coupling, Kinetic, Latency, Link};
+    use contact_fmu::model::{Coupling, Kinetic, Latency, Link, Membership};
 
     const KINETIC: Coupling = Coupling::Kinetic(Kinetic {
         latency: Latency::Auto,
         shaping: true,
         adapt: true,
         guard: true,
-        mechanism: Some(false),
+        mechanism: Membership::No,
     });
 
     /// Makes a step that only changes what `change` does, and returns the lines that it logs.

@@ -209,7 +209,21 @@ impl Instance {
 
     /// Why a motion that the master gives cannot be used.
     #[cold]
-    pub fn wrong_given(&self, GivenFault { coupling, length }: GivenFault) -> Refusal {
+    pub fn wrong_given(&self, fault: GivenFault) -> Refusal {
+        let (coupling, length) = match fault {
+            GivenFault::Orientation { coupling, length } => (coupling, length),
+            GivenFault::InverseMass { row, column } => {
+                let name = self.name_of(Slot::GivenInverseMass { row, column });
+                let value = variables::get_real(
+                    Slot::GivenInverseMass { row, column },
+                    &self.system,
+                    &self.run.state,
+                );
+                return Refusal::error(format!(
+                    "{name} is {value}, with which an impulse would make energy: W is symmetric without negative eigenvalues, in the order xx, yy, zz, xy, xz, yz, between two nodes row by row"
+                ));
+            }
+        };
         let first = self.name_of(Slot::GivenOrientation { coupling, component: 0 });
         let [w, x, y, z] = self.run.state.couplings[coupling].given.orientation.wxyz;
         Refusal::error(format!(

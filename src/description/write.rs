@@ -288,6 +288,10 @@ impl Knowns {
                 | Slot::AppliedTorque { coupling, .. } => {
                     knowns.inputs[islands[system.couplings[coupling].node]].push(position);
                 }
+                Slot::GivenInverseMass { .. } => {
+                    let members = &system.mechanism.as_ref().expect("points of mechanisms").members;
+                    knowns.inputs[islands[system.couplings[members[0]].node]].push(position);
+                }
                 Slot::JointDrive { joint, .. } => {
                     let ends = system.ties.joints[joint].ends.iter();
                     let node = ends.filter_map(|end| end.anchor.node).next();

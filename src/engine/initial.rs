@@ -11,7 +11,7 @@ use super::scheme::continuous::begin_inside;
 use super::scheme::workspace::Workspace;
 use super::state::State;
 use super::step::{Steppable, advance};
-use super::system::{Response, System};
+use super::system::{Mechanism, Response, System};
 use crate::engine::ties::JointEnd;
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
@@ -64,13 +64,23 @@ pub enum StartFault {
     },
 }
 
-/// An orientation that the master gives is far from a unit quaternion.
+/// What the master gives cannot be.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GivenFault {
-    /// Index of the coupling.
-    pub coupling: usize,
-    /// Length of the quaternion.
-    pub length: f64,
+pub enum GivenFault {
+    /// An orientation is far from a unit quaternion.
+    Orientation {
+        /// Index of the coupling.
+        coupling: usize,
+        /// Length of the quaternion.
+        length: f64,
+    },
+    /// A number of an inverse mass, by which an impulse would make energy.
+    InverseMass {
+        /// Its row.
+        row: usize,
+        /// Its column.
+        column: usize,
+    },
 }
 
 /// Scales orientations to length 1, takes the motion that a master gives, and begins continuous contacts that start inside
@@ -147,16 +157,33 @@ fn start_joint(system: &System, state: &mut State<f64>, joint: usize) -> f64 {
     open(&errors[0], moves).max(open(&errors[1], turns))
 }
 
-/// Whether every orientation that the master gives is nearly a unit quaternion.
+/// Whether every orientation that the master gives is nearly a unit quaternion, and its inverse masses are not seen to be
+/// indefinite.
 pub fn check_given(system: &System, state: &State<f64>) -> Result<(), GivenFault> {
     for (coupling, (entry, state)) in system.couplings.iter().zip(&state.couplings).enumerate() {
         let length = state.given.orientation.length();
         let is_near = (length - 1.0).abs() <= GIVEN_ORIENTATION_TOLERANCE;
         if system.nodes[entry.node].rotation.is_some() && !is_near {
-            return Err(GivenFault { coupling, length });
+            return Err(GivenFault::Orientation { coupling, length });
         }
     }
-    Ok(())
+    match indefinite_entry(system, state) {
+        None => Ok(()),
+        Some((row, column)) => Err(GivenFault::InverseMass { row, column }),
+    }
+}
+
+/// A number of the inverse mass that is none of a matrix without negative eigenvalues.
+fn indefinite_entry(system: &System, state: &State<f64>) -> Option<(usize, usize)> {
+    let mechanism = system.mechanism.as_ref().filter(|mechanism| mechanism.is_given)?;
+    let rows = 3 * mechanism.members.len();
+    let entry = |row, column| state.inverse_mass[Mechanism::entry(row, column)];
+    let slack = TOLERANCES.small * (0..rows).fold(0.0_f64, |most, row| most.max(entry(row, row)));
+    let is_wrong = |&(row, column): &(usize, usize)| {
+        let own = [row, column].map(|place| entry(place, place) + slack);
+        own[1] <= 0.0 || entry(row, column).powi(2) > own[0] * own[1]
+    };
+    (0..rows).flat_map(|column| (0..=column).map(move |row| (row, column))).find(is_wrong)
 }
 
 /// Scales the orientations that the master gives to length 1.

@@ -29,9 +29,11 @@ mod ties;
 mod tolerances;
 
 pub use contact::{Touch, deepest, gap, nearest_pair, pose};
-pub use coupling::{Coupling, CouplingMode, CouplingState, Diagnosis, Kinetic, Latency, Link, Motion};
+pub use coupling::{
+    Coupling, CouplingMode, CouplingState, Diagnosis, Kinetic, Latency, Link, Membership, Motion,
+};
 pub use energy::{kinetic_energy, mechanical_energy, potential_energy};
-pub use exchange::{Finding, HeldForce, set_latency};
+pub use exchange::{Along, Finding, HeldForce, along_contact, set_latency};
 pub use geometry::{Details, Facets, NodeShape, Solid, Surface, SurfaceShape};
 pub use initial::{
     GivenFault, ORIENTATION_TOLERANCE, START_PENETRATION_TOLERANCE, StartFault, check_given, check_start,

@@ -30,6 +30,7 @@ impl Start {
         let nodes = system.nodes.len();
         let predicts = matches!(system.settings.scheme, Scheme::Midpoint { .. });
         let profiles = system.ties.joints.iter().filter_map(|joint| joint.motor.as_ref());
+        let inverse_mass = self.inverse_mass(system);
         let driven = profiles.filter(|motor| matches!(motor.profile, Profile::Input(_))).count();
         State {
             time: 0.0,
@@ -50,6 +51,18 @@ impl Start {
             rotations: self.rotations,
             couplings: self.couplings,
             operator: Operator::new(system.mechanism.as_ref().map_or(0, |mechanism| mechanism.members.len())),
+            inverse_mass,
         }
+    }
+
+    /// Of points whose response the master tells, until it does: that of free masses.
+    fn inverse_mass(&self, system: &System) -> Vec<f64> {
+        let Some(mechanism) = system.mechanism.as_ref().filter(|mechanism| mechanism.is_given) else {
+            return Vec::new();
+        };
+        let rows = 3 * mechanism.members.len();
+        let mass = |row: usize| self.parameters.mass[system.couplings[mechanism.members[row / 3]].node];
+        let places = (0..rows).flat_map(|column| (0..=column).map(move |row| (row, column)));
+        places.map(|(row, column)| if row == column { 1.0 / mass(row) } else { 0.0 }).collect()
     }
 }

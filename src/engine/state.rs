@@ -39,6 +39,9 @@ pub struct State<S: Scalar> {
     pub couplings: Vec<CouplingState<S>>,
     /// What is learnt of the inverse mass of the master at points that it moves ([`super::System::mechanism`]).
     pub operator: Operator,
+    /// Their inverse mass as the master tells it: the upper triangle, column by column, three rows for each. Empty where it
+    /// does not.
+    pub inverse_mass: Vec<S>,
     /// Joints.
     pub joints: Vec<JointState<S>>,
     /// What the master gives to motors ([`super::Profile::Input`]).
@@ -242,6 +245,7 @@ impl<S: Scalar> State<S> {
             compressions: self.compressions.iter().map(|compression| compression.map(convert)).collect(),
             couplings: self.couplings.iter().map(|coupling| coupling.map(convert)).collect(),
             operator: self.operator.clone(),
+            inverse_mass: numbers(&self.inverse_mass),
             joints: self.joints.iter().map(|joint| joint.map(convert)).collect(),
             drives: self.drives.iter().map(|drive| drive.map(convert)).collect(),
             guesses: self.guesses.clone(),
@@ -268,6 +272,7 @@ impl<S: Scalar> State<S> {
         self.inputs.copy_from(&source.inputs);
         copy_list(&mut self.torques, &source.torques);
         copy_list(&mut self.drives, &source.drives);
+        copy_list(&mut self.inverse_mass, &source.inverse_mass);
         for (coupling, from) in self.couplings.iter_mut().zip(&source.couplings) {
             (coupling.given, coupling.applied) = (from.given, from.applied);
         }
@@ -287,7 +292,7 @@ impl<S: Scalar> State<S> {
         let motion = [self.nodes.len(), self.rotations.len(), self.trends.len(), self.pasts.len()];
         let contacts = [self.contacts.len(), self.memories.len(), self.compressions.len()];
         let given = [self.inputs.len(), self.torques.len(), self.drives.len(), self.couplings.len()];
-        let others = [inertia.len(), self.joints.len()];
+        let others = [inertia.len(), self.joints.len(), self.inverse_mass.len()];
         numbers.into_iter().chain(motion).chain(contacts).chain(given).chain(others)
     }
 
@@ -350,6 +355,7 @@ impl<S: Scalar> Clone for State<S> {
         if !(self.couplings.is_empty() && source.couplings.is_empty()) {
             copy_list(&mut self.couplings, &source.couplings);
             self.operator.copy_from(&source.operator);
+            copy_list(&mut self.inverse_mass, &source.inverse_mass);
         }
         copy_list(&mut self.joints, &source.joints);
         copy_list(&mut self.drives, &source.drives);

@@ -320,9 +320,9 @@ pub(super) struct NodeEntry {
     /// Boolean, default true, for coupling "kinetic" only: remove energy that the coupling has added.
     #[schemars(with = "Option<bool>")]
     pub guard: Option<Spanned<bool>>,
-    /// Boolean, for coupling "kinetic" only: whether the node is a point of a mechanism of the master, such as the tip of an arm; the response of all such nodes to forces on one another is then estimated. If left out, the FMU finds out by small test forces.
-    #[schemars(with = "Option<bool>")]
-    pub mechanism: Option<Spanned<bool>>,
+    /// Boolean or "given", for coupling "kinetic" only: whether the node is a point of a mechanism of the master, such as the tip of an arm; the response of all such nodes to forces on one another is then estimated, or with "given" told by the master. If left out, the FMU finds out by small test forces.
+    #[schemars(with = "Option<MechanismEntry>")]
+    pub mechanism: Option<Spanned<MechanismEntry>>,
     /// Boolean, default false, for coupling "kinetic" only: the master repeats steps until state and force agree.
     #[schemars(with = "Option<bool>")]
     pub iterative: Option<Spanned<bool>>,
@@ -381,6 +381,29 @@ impl JsonSchema for LatencyEntry {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "enum": ["auto", 0, 1] })
+    }
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(untagged)]
+pub(super) enum MechanismEntry {
+    Said(bool),
+    Word(MechanismWord),
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum MechanismWord {
+    Given,
+}
+
+impl JsonSchema for MechanismEntry {
+    fn schema_name() -> Cow<'static, str> {
+        "Mechanism".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "enum": [true, false, "given"] })
     }
 }
 

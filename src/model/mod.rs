@@ -22,7 +22,9 @@ mod structure;
 pub mod validate;
 
 pub use crate::engine::law::continuous::{Compliance, ContinuousLaw};
-pub use crate::engine::{Drive, Group, JointFriction, JointKind, Kinetic, Latency, Link, Members, Profile};
+pub use crate::engine::{
+    Drive, Group, JointFriction, JointKind, Kinetic, Latency, Link, Members, Membership, Profile,
+};
 pub use crate::engine::{Impact, Scheme, SolverChoice as Solver};
 pub use friction::Friction;
 

@@ -247,7 +247,7 @@ impl Checker<'_> {
         );
     }
 
-    /// One of several strings and whole numbers.
+    /// One of several strings, whole numbers and truth values.
     fn one_of(
         &mut self,
         value: &DeValue,
@@ -262,6 +262,7 @@ impl Checker<'_> {
                 let written = i64::from_str_radix(number.as_str(), number.radix()).ok();
                 written.is_some() && written == allowed.as_i64()
             }
+            DeValue::Boolean(said) => allowed.as_bool() == Some(*said),
             _ => false,
         };
         if allowed.iter().any(is) {

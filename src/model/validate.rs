@@ -23,7 +23,7 @@ use super::{
     SurfaceShape,
 };
 use crate::engine::law::bristle::{self, Bristle};
-use crate::engine::{MAX_SUBSTEPS, ORIENTATION_TOLERANCE, SchemeName, SchemeParameters, Solves};
+use crate::engine::{MAX_SUBSTEPS, Membership, ORIENTATION_TOLERANCE, SchemeName, SchemeParameters, Solves};
 use nalgebra::{Vector3, Vector4};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -97,8 +97,8 @@ struct Validator<'a> {
     other_names: HashMap<String, &'static str>,
     /// Where the compliance of a contact is written.
     compliances: HashMap<String, Range<usize>>,
-    /// Nodes that are points of mechanisms, and where they say so.
-    mechanism_nodes: Vec<(String, Range<usize>)>,
+    /// Nodes that are points of mechanisms, and where they say so and how.
+    mechanism_nodes: Vec<(String, Range<usize>, Membership)>,
     node_count: usize,
     surface_count: usize,
     /// Where files are looked for.

@@ -212,7 +212,7 @@ impl Class {
             Slot::GivenAngularVelocity { coupling, .. } => {
                 format!("Frames.angularVelocity1({}.R)", frame(coupling))
             }
-            Slot::JointDrive { .. } => self.signal(group, None),
+            Slot::JointDrive { .. } | Slot::GivenInverseMass { .. } => self.signal(group, None),
             _ => {
                 let switch = self.names.take(&format!("use_{}", identifier(group.name)));
                 self.parameter_lines += &format!(

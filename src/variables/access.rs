@@ -1,7 +1,7 @@
 //! Reading and writing the engine's state through a variable's slot.
 
 use super::Slot;
-use crate::engine::{self, ContactMode, Scalar, State, System};
+use crate::engine::{self, ContactMode, Mechanism, Scalar, State, System};
 use crate::model::stops::Stops;
 
 /// Value of a latency that is not known yet.
@@ -40,6 +40,13 @@ pub fn get_real<S: Scalar>(slot: Slot, system: &System, state: &State<S>) -> S {
         Slot::AdaptedMass { coupling } => state.couplings[coupling].diagnosis.mass,
         Slot::EnergyExcess { coupling } => state.couplings[coupling].diagnosis.energy_excess,
         Slot::ResponseError { coupling } => state.couplings[coupling].diagnosis.response_error,
+        Slot::GivenInverseMass { row, column } => state.inverse_mass[Mechanism::entry(row, column)],
+        Slot::EffectiveMass { coupling } => {
+            S::from(engine::along_contact(system, state, coupling).map_or(0.0, |along| along.mass()))
+        }
+        Slot::MechanismCondition { coupling } => {
+            S::from(engine::along_contact(system, state, coupling).map_or(1.0, |along| along.condition()))
+        }
         Slot::NodeForce { node, axis } => mean(state.nodes[node].contact_impulse[axis]),
         Slot::NodeTorque { rotation, axis, .. } => mean(state.rotations[rotation].contact_impulse[axis]),
         Slot::NodeMass { node } => state.parameters.mass[node],
@@ -175,6 +182,7 @@ pub fn set_real<S: Scalar>(slot: Slot, state: &mut State<S>, value: S) -> bool {
         }
         Slot::AppliedForce { coupling, axis } => &mut state.couplings[coupling].applied.force[axis],
         Slot::AppliedTorque { coupling, axis } => &mut state.couplings[coupling].applied.torque[axis],
+        Slot::GivenInverseMass { row, column } => &mut state.inverse_mass[Mechanism::entry(row, column)],
         Slot::NodeMass { node } => &mut state.parameters.mass[node],
         Slot::ContactRestitution { contact } => &mut state.parameters.restitution[contact],
         Slot::ContactMu { contact } => &mut state.parameters.mu[contact],

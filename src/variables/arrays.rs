@@ -174,7 +174,12 @@ fn numbered(name: &str) -> Option<(&str, usize, &str)> {
 
 /// Components of the array that a table begins with; one where it begins with a scalar.
 fn length_at(table: &[Variable]) -> usize {
-    let components = if is_quaternion(table[0].slot) { 4 } else { 3 };
+    let components = match table[0].slot {
+        slot if is_quaternion(slot) => 4,
+        Slot::GivenInverseMass { row, column } if row / 3 == column / 3 => 6,
+        Slot::GivenInverseMass { .. } => 9,
+        _ => 3,
+    };
     let Some((whole, _)) = stem(&table[0].name) else { return 1 };
     let is_component = |(index, row): (usize, &Variable)| {
         stem(&row.name).is_some_and(|(name, number)| name == whole && number == (index + 1).to_string())

@@ -183,6 +183,11 @@ pub enum Slot {
         coupling: usize,
         axis: usize,
     },
+    /// Number of the inverse mass of all points of mechanisms.
+    GivenInverseMass {
+        row: usize,
+        column: usize,
+    },
     CouplingForce {
         coupling: usize,
         axis: usize,
@@ -204,6 +209,14 @@ pub enum Slot {
         coupling: usize,
     },
     CouplingShaping {
+        coupling: usize,
+    },
+    /// `NODE.effective_mass`
+    EffectiveMass {
+        coupling: usize,
+    },
+    /// `NODE.condition`
+    MechanismCondition {
         coupling: usize,
     },
     ContactGap {
@@ -345,6 +358,7 @@ impl Slot {
                 | S::GivenAngularVelocity { .. }
                 | S::AppliedForce { .. }
                 | S::AppliedTorque { .. }
+                | S::GivenInverseMass { .. }
                 | S::CouplingForce { .. }
                 | S::CouplingTorque { .. }
                 | S::CouplingImpulse { .. }
@@ -468,6 +482,8 @@ struct Rows<'a> {
     state: &'a State<f64>,
     /// Island of every node.
     islands: Vec<usize>,
+    /// Names of bodies, by node.
+    names: Vec<&'a str>,
     /// Patterns of the names that are shown; none for all.
     shown: Option<&'a [String]>,
 }
@@ -479,6 +495,7 @@ impl<'a> Rows<'a> {
             system,
             state,
             islands: islands(system),
+            names: model.body_names().collect(),
             shown: model.outputs.as_deref(),
         }
     }
@@ -566,10 +583,14 @@ impl<'a> Rows<'a> {
                 );
             }
         }
+        self.inverse_mass(coupling, name);
         self.coupling_force(node, coupling, name);
         self.mass(node, name);
         if !matches!(mode, CouplingMode::Iterative) {
             self.diagnosis(node, coupling, name);
+        }
+        if mode.is_of_mechanism() {
+            self.along_contact(node, coupling, name);
         }
         if let CouplingMode::Compliant(_) = mode {
             let own = Dependence::Island(self.islands[node]);
@@ -653,6 +674,65 @@ impl<'a> Rows<'a> {
                 || Role::Input,
             );
         }
+    }
+
+    /// The inverse mass of a point of a mechanism whose master tells it, and that between it and each later one.
+    fn inverse_mass(&mut self, coupling: usize, name: &str) {
+        let members = match &self.system.mechanism {
+            Some(mechanism) if mechanism.is_given => mechanism.members.as_slice(),
+            _ => return,
+        };
+        let Some(place) = members.iter().position(|&member| member == coupling) else { return };
+        let own = [("xx", 0, 0), ("yy", 1, 1), ("zz", 2, 2), ("xy", 0, 1), ("xz", 0, 2), ("yz", 1, 2)];
+        for (index, (letters, row, column)) in own.into_iter().enumerate() {
+            self.push(
+                format!("{name}.W[{}]", index + 1),
+                format!("Velocity that {name} gets from a unit impulse on it, {letters}"),
+                Slot::GivenInverseMass { row: 3 * place + row, column: 3 * place + column },
+                Kind::Real(Unit::PerKilogram),
+                Role::Input,
+            );
+        }
+        for (later, &member) in members.iter().enumerate().skip(place + 1) {
+            let other = &self.names[self.system.couplings[member].node];
+            let (stem, text) = (
+                format!("{name}.W_{other}"),
+                format!("Velocity that {name} gets from a unit impulse on {other}"),
+            );
+            for entry in 0..9 {
+                let (row, column) = (entry / 3, entry % 3);
+                let letters = ["x", "y", "z"];
+                self.push(
+                    format!("{stem}[{}]", entry + 1),
+                    format!("{text}, {}{}", letters[row], letters[column]),
+                    Slot::GivenInverseMass { row: 3 * place + row, column: 3 * later + column },
+                    Kind::Real(Unit::PerKilogram),
+                    Role::Input,
+                );
+            }
+        }
+    }
+
+    /// What is known of how a point of a mechanism moves along what it touches.
+    fn along_contact(&mut self, node: usize, coupling: usize, name: &str) {
+        let own = Dependence::Island(self.islands[node]);
+        const WAY: &str = "along the normal of the last contact, before the first one along gravity";
+        self.push(
+            format!("{name}.effective_mass"),
+            format!("Mass by which {name} responds to a push {WAY}"),
+            Slot::EffectiveMass { coupling },
+            Kind::Real(Unit::Kilogram),
+            Role::PerStep(own),
+        );
+        self.push(
+            format!("{name}.condition"),
+            format!(
+                "How much more easily {name} moves in some direction than {WAY}: large where it is blocked"
+            ),
+            Slot::MechanismCondition { coupling },
+            Kind::Real(Unit::One),
+            Role::PerStep(own),
+        );
     }
 
     /// What the master is to apply.
@@ -1151,6 +1231,8 @@ fn computed_range(slot: Slot) -> Range {
         | Slot::Captured
         | Slot::KineticEnergy
         | Slot::AdaptedMass { .. }
+        | Slot::EffectiveMass { .. }
+        | Slot::MechanismCondition { .. }
         | Slot::ResponseError { .. } => Range::NOT_NEGATIVE,
         Slot::CouplingLatency { .. } => {
             Range { min: Some(f64::from(UNKNOWN_LATENCY)), above_min: false, max: Some(1.0) }

@@ -20,6 +20,7 @@ pub enum Unit {
     NewtonSecondPerMeter,
     /// N.m.s
     NewtonMeterSecond,
+    PerKilogram,
 }
 
 /// Exponents of the SI base units.
@@ -51,6 +52,7 @@ impl Unit {
             Unit::NewtonPerMeter => "N/m",
             Unit::NewtonSecondPerMeter => "N.s/m",
             Unit::NewtonMeterSecond => "N.m.s",
+            Unit::PerKilogram => "1/kg",
         }
     }
 
@@ -71,6 +73,7 @@ impl Unit {
             Unit::NewtonPerMeter => (1, 0, -2),
             Unit::NewtonSecondPerMeter => (1, 0, -1),
             Unit::NewtonMeterSecond => (1, 2, -1),
+            Unit::PerKilogram => (-1, 0, 0),
         };
         BaseUnit { kg, m, s, rad }
     }
@@ -78,7 +81,7 @@ impl Unit {
     /// Quantity as named in Modelica.Units.SI; none for a plain number.
     pub fn quantity(self) -> Option<&'static str> {
         match self {
-            Unit::One => None,
+            Unit::One | Unit::PerKilogram => None,
             Unit::Second => Some("Time"),
             Unit::Meter => Some("Length"),
             Unit::MeterPerSecond => Some("Velocity"),

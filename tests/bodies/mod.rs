@@ -8,9 +8,9 @@ use contact_fmu::engine::geometry::solids::Cuboid;
 use contact_fmu::engine::law::continuous::Compliance;
 use contact_fmu::engine::{
     Anchor, Contact, Coupling, CouplingMode, CouplingState, Details, Drive, Dual, Facets, FrictionLaw, Group,
-    Impact, Joint, JointEnd, JointFriction, JointKind, Kinetic, Latency, Members, Motion, Motor, Node,
-    NodeShape, NodeState, Orientation, Parameters, Profile, Quality, RotationState, Scalar, Scheme, Settings,
-    Solid, SolverChoice, SolverSettings, Spring, Start, State, Surface, SurfaceShape, System, Ties,
+    Impact, Joint, JointEnd, JointFriction, JointKind, Kinetic, Latency, Members, Membership, Motion, Motor,
+    Node, NodeShape, NodeState, Orientation, Parameters, Profile, Quality, RotationState, Scalar, Scheme,
+    Settings, Solid, SolverChoice, SolverSettings, Spring, Start, State, Surface, SurfaceShape, System, Ties,
     Workspace, advance, mechanical_energy,
 };
 use nalgebra::{Rotation3, Vector3};
@@ -191,7 +191,7 @@ impl Scene {
             shaping: false,
             adapt: false,
             guard: false,
-            mechanism: Some(false),
+            mechanism: Membership::No,
         };
         self.couplings.push(Coupling { node: body, mode: CouplingMode::Kinetic(plain) });
         let given = Motion {

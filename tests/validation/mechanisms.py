@@ -12,7 +12,8 @@ G = 9.81
 
 
 def model(positions, masses, restitution, mu, step, normal=(0.0, 0.0, 1.0), declared=True):
-    """Points `n0`, `n1`, ... over a plane through the origin, `declared` as those of a mechanism, or not, or neither."""
+    """Points `n0`, `n1`, ... over a plane through the origin, `declared` as those of a mechanism, or not, or neither; or with the
+    lines that say so."""
     vector = lambda numbers: "[" + ", ".join(repr(float(x)) for x in numbers) + "]"
     text = f"""
 [model]
@@ -26,7 +27,7 @@ step = {step}
 name = "floor"
 shape.plane.normal = {vector(normal)}
 """
-    key = "" if declared is None else f"mechanism = {str(declared).lower()}"
+    key = "" if declared is None else declared if isinstance(declared, str) else f"mechanism = {str(declared).lower()}"
     for k, (position, mass) in enumerate(zip(positions, masses)):
         text += f"""
 [[node]]
@@ -57,6 +58,18 @@ class Points:
         values = [float(x) for pair in zip(positions, velocities) for vector in pair for x in vector]
         self.slave.setReal(self.inputs, values)
 
+    def give_operator(self, operator):
+        """The inverse mass of all points, three rows each, where the model has inputs for it."""
+        names, values = [], []
+        for k in range(self.count):
+            own = operator[3 * k : 3 * k + 3, 3 * k : 3 * k + 3]
+            names += [f"n{k}.W[{i}]" for i in range(1, 7)]
+            values += [own[0, 0], own[1, 1], own[2, 2], own[0, 1], own[0, 2], own[1, 2]]
+            for other in range(k + 1, self.count):
+                names += [f"n{k}.W_n{other}[{i}]" for i in range(1, 10)]
+                values += list(operator[3 * k : 3 * k + 3, 3 * other : 3 * other + 3].ravel())
+        self.slave.set_named(dict(zip(names, map(float, values))))
+
     def read(self):
         return np.array(self.slave.getReal(self.outputs)).reshape(self.count, 3)
 
@@ -85,7 +98,10 @@ class Points:
 
 def couple(fmus, mechanism, masses, restitution, mu, order, lengths, stop, normal=(0.0, 0.0, 1.0), declared=True):
     """Runs a mechanism with the FMU. Returns times, states, energies, forces and warnings, and where `declared` is None the lines that
-    tell of points of a mechanism that were found."""
+    tell of points of a mechanism that were found. With `declared` GIVEN, the master tells the operator."""
+    is_given = declared == GIVEN
+    if is_given:
+        declared = f'mechanism = "given"\nlatency = {("sequential", "parallel").index(order)}'
     lengths = iter(lengths)
     h = next(lengths)
     positions, velocities = mechanism.points()
@@ -93,9 +109,13 @@ def couple(fmus, mechanism, masses, restitution, mu, order, lengths, stop, norma
     points = Points(fmus, text, len(positions), order)
     if declared is None:
         points.slave.setDebugLogging(True, ["logCoupling"])
+    if is_given:
+        points.give_operator(mechanism.operator())
     points.start(positions, velocities)
     times, states, energies, forces = [0.0], [mechanism.y.copy()], [mechanism.energy()], []
     while times[-1] < stop - 1e-9:
+        if is_given:
+            points.give_operator(mechanism.operator())
         force = points.forces(*mechanism.points(), h)
         mechanism.step(h, force)
         times.append(times[-1] + h)
@@ -108,6 +128,9 @@ def couple(fmus, mechanism, masses, restitution, mu, order, lengths, stop, norma
         log = log + [line for line in points.slave.told if FOUND in line]
     return np.array(times), np.array(states), np.array(energies), np.array(forces), log
 
+
+# For `couple`: the master tells how the points respond.
+GIVEN = "given"
 
 # What is told where the key is left out and a mechanism is found.
 FOUND = "counts from now on as a point of a mechanism"
@@ -156,6 +179,14 @@ class Pendulum:
         found = [self.place(self.y, node) for node in self.nodes]
         spread = lambda pair: (pair[0], 0.0, pair[1])
         return [spread(place) for place, _ in found], [spread(velocity) for _, velocity in found]
+
+    def operator(self):
+        """Velocities of the nodes for impulses on them, three rows each."""
+        q = self.y[: self.links]
+        spread = np.zeros((3 * len(self.nodes), self.links))
+        for k, node in enumerate(self.nodes):
+            spread[[3 * k, 3 * k + 2]] = self.jacobian(q, node)
+        return spread @ np.linalg.solve(self.mass(q), spread.T)
 
     def rate(self, y, force=None):
         q, w = y[: self.links], y[self.links :]

@@ -6,10 +6,13 @@ from itertools import repeat
 
 import numpy as np
 import pytest
-from conftest import LONG
+from conftest import contact_fmu
+from fmi3_side import slave3
+from fmpy.fmi1 import FMICallException
 from kinetic_cases import ORDERS
 from mechanisms import (
     FOUND,
+    GIVEN,
     Car,
     Cart,
     DoublePendulum,
@@ -51,6 +54,12 @@ def pendulum_errors(times, states, restitution, mu, count=3):
     return [errors[(grid > a + 0.01) & (grid < b - 0.005)].max() for a, b in zip(starts, ends) if b - a > 0.03]
 
 
+def lasting(energies, steps=6):
+    """The largest energy that lasts for longer than the delivery of an impact."""
+    energies = np.array(energies)
+    return np.min([energies[k : len(energies) - steps + k] for k in range(steps)], axis=0).max()
+
+
 @pytest.mark.parametrize("factor", [0.5, 1.0, 2.0, 5.0])
 @pytest.mark.parametrize("mu", [0.0, 0.5])
 def test_double_pendulum(fmus, order, mu, factor):
@@ -78,6 +87,85 @@ def test_a_mechanism_is_found_out(fmus, order, mu, factor):
     assert max(errors) < {"sequential": 1e-2, "parallel": 2e-2}[order], errors
     assert energies.max() - energies[0] < 1e-5
     assert len(log) == 1 and FOUND in log[0]
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.5])
+def test_operator_that_the_master_tells(fmus, order, mu):
+    """Nothing is learnt, nothing is probed."""
+    result = couple(fmus, DoublePendulum(), [1.0], 0.5, mu, order, repeat(STEP), 1.9, declared=GIVEN)
+    times, states, energies, forces, warnings = result
+    errors = pendulum_errors(times, states, 0.5, mu)
+    assert max(errors) < 5e-3, errors
+    _, _, impacts = exact_pendulum(0.5, mu)
+    after = (times > impacts[0][0] + 5 * STEP) & (times < impacts[1][0] - STEP)
+    span = energies[0] - DoublePendulum().energy(np.zeros(4))
+    assert np.abs(energies[after] - impacts[0][1]).max() < 5e-3 * span
+    assert energies.max() - energies[0] < 1e-6 * span
+    before = round(impacts[0][0] / STEP) - 2
+    assert np.abs(forces[:before]).max() == 0.0
+    assert warnings == []
+
+
+def test_operator_of_two_nodes_that_the_master_tells(fmus, order):
+    """Both masses of a pendulum may touch, and do soon after one another."""
+    pendulum = lambda: Pendulum((1.2, 1.2), -0.7, lengths=[1.0, 0.4], nodes=(0, 1))
+    reference = Pendulum((1.2, 1.2), -0.7, lengths=[1.0, 0.4], nodes=(0, 1))
+    times, states, energies, forces, warnings = couple(
+        fmus, pendulum(), [1.0, 1.0], 0.5, 0.3, order, repeat(STEP), 1.5, declared=GIVEN
+    )
+    _, finer, *_ = couple(fmus, reference, [1.0, 1.0], 0.5, 0.3, order, repeat(STEP / 4), 1.5, declared=GIVEN)
+    assert (np.abs(forces[:, :, 2]).max(axis=0) > 100.0).all()
+    assert lasting(energies) - energies[0] < 1e-6
+    # Impacts are delivered over two steps, in which states are on the way.
+    away = np.convolve(np.abs(forces).max(axis=(1, 2)) > 100.0, np.ones(9), "same") < 0.5
+    assert np.abs(states[:-1] - finer[::4][: len(states) - 1])[away, :2].max() < 1e-2
+    assert warnings == []
+
+
+def test_operator_as_arrays_of_fmi_3(fmus, order, tmp_path):
+    """The same forces as by FMI 2.0."""
+    pendulum = Pendulum((1.2, 1.2), -0.7, lengths=[1.0, 0.4], nodes=(0, 1))
+    key = f'mechanism = "given"\nlatency = {ORDERS.index(order)}'
+    text = model(pendulum.points()[0], [1.0, 1.0], 0.5, 0.3, STEP, declared=key)
+    (tmp_path / "model.toml").write_text(text)
+    contact_fmu("build", "--fmi", "3", tmp_path / "model.toml", "-o", tmp_path / "model.fmu")
+    points = Points(fmus, text, 2, order)
+    with slave3(tmp_path / "model.fmu") as arrays:
+        sizes = {name: [int(d.start) for d in arrays.variables[name].dimensions] for name in ("n0.W", "n1.W", "n0.W_n1")}
+        assert sizes == {"n0.W": [6], "n1.W": [6], "n0.W_n1": [9]}
+
+        def give():
+            (positions, velocities), W = pendulum.points(), pendulum.operator()
+            points.give_operator(W)
+            own = lambda k: [W[3 * k + i, 3 * k + j] for i, j in [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)]]
+            values = {"n0.W": own(0), "n1.W": own(1), "n0.W_n1": list(W[:3, 3:].ravel())}
+            for k in range(2):
+                values |= {f"n{k}.r": list(map(float, positions[k])), f"n{k}.v": list(map(float, velocities[k]))}
+            arrays.set(**values)
+
+        give()
+        points.start(*pendulum.points())
+        arrays.start()
+        for k in range(600):
+            give()
+            force = points.forces(*pendulum.points(), STEP)
+            arrays.fmu.doStep(k * STEP, STEP)
+            assert np.abs(np.array([arrays.get("n0.f"), arrays.get("n1.f")]) - points.held).max() < 1e-9
+            pendulum.step(STEP, force)
+    assert points.end() == []
+
+
+@pytest.mark.parametrize("number, value", [(1, -0.1), (4, 5.0), (1, 0.0)])
+def test_operator_that_cannot_be_is_refused(fmus, order, number, value):
+    """Negative, with too much across, and none at all."""
+    key = f'mechanism = "given"\nlatency = {ORDERS.index(order)}'
+    points = Points(fmus, model([(0.0, 0.0, 1.0)], [1.0], 0.5, 0.3, STEP, declared=key), 1, order)
+    points.give_operator(np.eye(3) * (value != 0.0))
+    points.slave.set_named({f"n0.W[{number}]": value})
+    with pytest.raises(FMICallException):
+        points.start([(0.0, 0.0, 1.0)], [(0.0, 0.0, 0.0)])
+        points.forces([(0.0, 0.0, 1.0)], [(0.0, 0.0, 0.0)], STEP)
+    assert any(f"n0.W[{number}] is {value:g}" in line for line in points.slave.warnings)
 
 
 @pytest.mark.parametrize("start", ["flat", "sliding"])
@@ -250,23 +338,6 @@ def test_other_masters(fmus, order, rule):
     assert warnings == []
 
 
-@pytest.mark.parametrize("seed", range(1000 if LONG else 6))
-def test_random_mechanisms_gain_no_energy(fmus, order, seed):
-    """Chains of up to six links with up to four of their points over a floor."""
-    random = np.random.default_rng(seed)
-    links = int(random.integers(1, 7))
-    nodes = random.permutation(links)[: random.integers(1, 5)]
-    lengths, masses = random.uniform(0.3, 1.0, links), random.uniform(0.3, 3.0, links)
-    chain = Pendulum(random.uniform(0.5, 1.5, links), 0.0, masses, lengths, nodes)
-    lowest = min(place[1] for place in (chain.place(chain.y, node)[0] for node in chain.nodes))
-    chain.floor = lowest - random.uniform(0.1, 0.3) * lengths.sum()
-    guesses = masses[chain.nodes] * random.uniform(0.5, 2.0, len(nodes))
-    restitution, mu = random.uniform(0.0, 0.8), random.choice([0.0, 0.4])
-    _, _, energies, _, warnings = couple(fmus, chain, guesses, restitution, mu, order, repeat(STEP), 0.8)
-    span = energies[0] + chain.pull.sum()
-    assert energies.max() - energies[0] < 0.01 * span or warnings
-
-
 def test_steps_of_random_length(fmus, order):
     lengths = np.random.default_rng(5).uniform(0.2 * STEP, STEP, 10_000)
     result = couple(fmus, DoublePendulum(), [2 * EFFECTIVE], 0.5, 0.5, order, lengths, 1.9)
@@ -344,22 +415,29 @@ def test_slider_on_a_rail(fmus, order):
     assert warnings == []
 
 
-def forces_of(points, pendulum, count):
-    """Forces of so many further steps."""
-    found = []
-    for _ in range(count):
-        force = points.forces(*pendulum.points(), STEP)
-        pendulum.step(STEP, force)
-        found.append(force)
-    return np.array(found)
-
-
-def test_saved_states_and_reset_have_what_was_learnt(fmus, order):
-    """The same steps again, over an impact, from a saved state and after a reset."""
+@pytest.mark.parametrize("given", [False, True])
+def test_saved_states_and_reset_have_what_was_learnt(fmus, order, given):
+    """The same steps again, over an impact, from a saved state and after a reset. What was learnt or given shows in outputs."""
     pendulum = DoublePendulum()
     start = pendulum.y.copy()
-    text = model(pendulum.points()[0], [2 * EFFECTIVE], 0.5, 0.5, STEP)
+    key = f'mechanism = "given"\nlatency = {ORDERS.index(order)}' if given else True
+    text = model(pendulum.points()[0], [2 * EFFECTIVE], 0.5, 0.5, STEP, declared=key)
     points = Points(fmus, text, 1, order)
+
+    def forces_of(points, pendulum, count):
+        """Forces of so many further steps, and what is shown."""
+        found = []
+        for _ in range(count):
+            if given:
+                points.give_operator(pendulum.operator())
+            force = points.forces(*pendulum.points(), STEP)
+            pendulum.step(STEP, force)
+            shown = points.slave.real(*[f"n0.{name}" for name in ("effective_mass", "condition", "response_error", "energy_excess")])
+            found.append([*force[0], *shown])
+        return np.array(found)
+
+    if given:
+        points.give_operator(pendulum.operator())
     points.start(*pendulum.points())
     before = forces_of(points, pendulum, 400)
     saved = points.slave.getFMUstate(), pendulum.y.copy(), points.time, points.held
@@ -371,6 +449,8 @@ def test_saved_states_and_reset_have_what_was_learnt(fmus, order):
     points.slave.freeFMUstate(state)
     points.slave.reset()
     points.time, pendulum.y = 0.0, start
+    if given:
+        points.give_operator(pendulum.operator())
     points.start(*pendulum.points())
     assert np.array_equal(forces_of(points, pendulum, 800), np.concatenate([before, after]))
     points.end()
@@ -381,6 +461,73 @@ def test_touching_before_anything_is_learnt_is_told(fmus, order):
     warnings = couple(fmus, table, [2.5] * 4, 0.0, 0.5, order, repeat(STEP), 0.01)[4]
     told = [line for line in warnings if "touches before the response of its mechanism is learnt" in line]
     assert sorted(line.split(":")[0] for line in told) == ["n0", "n1", "n2", "n3"]
+
+
+@pytest.mark.parametrize("fault", ["filters", "interpolates"])
+@pytest.mark.parametrize("declared", [True, None])
+def test_a_master_that_changes_forces_is_told(fmus, order, fault, declared):
+    """One that lets half of a force act at once and the rest later, and one that draws lines between forces."""
+    pendulum = DoublePendulum()
+    positions, velocities = pendulum.points()
+    points = Points(fmus, model(positions, [EFFECTIVE], 0.5, 0.5, STEP, declared=declared), 1, order)
+    points.slave.setDebugLogging(True, ["logCoupling"])
+    points.start(positions, velocities)
+    acted, last = np.zeros((1, 3)), np.zeros((1, 3))
+    for _ in range(700):
+        force = points.forces(*pendulum.points(), STEP)
+        if fault == "filters":
+            acted = 0.5 * (acted + force)
+            pendulum.step(STEP, acted)
+        else:
+            pendulum.step(STEP / 2, 0.75 * last + 0.25 * force)
+            pendulum.step(STEP / 2, 0.25 * last + 0.75 * force)
+            last = force
+        if np.abs(pendulum.y).max() > 1e3:
+            break
+    warnings = points.end()
+    if declared:
+        assert any("its response is not learnt after" in line and "hold n0.f" in line for line in warnings)
+    assert any("a force that is filtered or interpolated on its way" in line for line in points.slave.told)
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.5])
+def test_what_was_learnt_is_shown(fmus, order, mu):
+    """Effective mass along the normal and condition are those of the pendulum, before the first impact and after it."""
+    pendulum = DoublePendulum()
+    points = Points(fmus, model(pendulum.points()[0], [2 * EFFECTIVE], 0.5, mu, STEP), 1, order)
+    points.start(*pendulum.points())
+    _, _, impacts = exact_pendulum(0.5, mu)
+    for k in range(round(impacts[1][0] / STEP) - 2):
+        if abs(k - round(impacts[0][0] / STEP) + 5) < 1 or abs(k - round(impacts[1][0] / STEP) + 5) < 1:
+            operator = pendulum.operator()
+            mass, condition = 1.0 / operator[2, 2], np.linalg.eigvalsh(operator).max() / operator[2, 2]
+            shown = points.slave.real("n0.effective_mass", "n0.condition")
+            assert np.abs(np.array(shown) / [mass, condition] - 1.0).max() < 0.05
+        pendulum.step(STEP, points.forces(*pendulum.points(), STEP))
+    assert points.slave.real("n0.response_error")[0] < 0.1
+    assert points.slave.real("n0.energy_excess")[0] < 1e-3
+    assert points.end() == []
+
+
+def test_a_nearly_blocked_push_is_told(fmus, order):
+    """A pendulum that hangs almost straight when it touches the floor. The force is bounded, and adds no energy."""
+    pendulum = Pendulum((0.35, 0.35), -1.99)
+    start = pendulum.energy()
+    points = Points(fmus, model(pendulum.points()[0], [1.0], 0.0, 0.5, STEP), 1, order)
+    points.slave.setDebugLogging(True, ["logCoupling"])
+    points.start(*pendulum.points())
+    forces, energies = [], []
+    for _ in range(900):
+        force = points.forces(*pendulum.points(), STEP)
+        pendulum.step(STEP, force)
+        forces.append(force)
+        energies.append(pendulum.energy())
+    log = points.end() + points.slave.told
+    # It falls at less than 2 m/s, and no more than both masses can be stopped within a step.
+    print(np.abs(forces).max(), max(energies) - start, log)
+    assert np.abs(forces).max() < 2.0 * 2.0 / STEP
+    assert lasting(energies) - start < 1e-3
+    assert any("nearly blocked" in line and "iterative = true" in line for line in log)
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.0, 2.0, 5.0])

@@ -3,8 +3,9 @@
 #![allow(dead_code, missing_docs, reason = "each test file uses a part of it")]
 
 use contact_fmu::model::{
-    Between, Contact, Coupling, Engine, Experiment, Frame, Friction, Impact, Kinetic, Latency, Link, Model,
-    Motion, Node, NodeShape, Other, Rotation, Scheme, Solver, Surface, SurfaceShape, packed,
+    Between, Contact, Coupling, Engine, Experiment, Frame, Friction, Impact, Kinetic, Latency, Link,
+    Membership, Model, Motion, Node, NodeShape, Other, Rotation, Scheme, Solver, Surface, SurfaceShape,
+    packed,
 };
 use contact_fmu::variables::{self, Kind, Variable};
 pub use contact_fmu_runtime::abi::fmi2Status::{self, *};
@@ -96,8 +97,13 @@ pub fn wheel() -> Model {
     model
 }
 
-pub const KINETIC: Kinetic =
-    Kinetic { latency: Latency::Auto, shaping: true, adapt: true, guard: true, mechanism: None };
+pub const KINETIC: Kinetic = Kinetic {
+    latency: Latency::Auto,
+    shaping: true,
+    adapt: true,
+    guard: true,
+    mechanism: Membership::Unsaid,
+};
 
 /// The bouncing ball, moved by the master.
 pub fn coupled_ball() -> Model {

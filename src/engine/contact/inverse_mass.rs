@@ -89,12 +89,17 @@ impl<S: Scalar> InverseMass<S> {
 
     /// Takes the operator that was written.
     pub fn set(&mut self) {
-        let operator = &self.operator;
-        let (count, rows) = (self.nodes.len(), 3 * self.nodes.len());
+        let (operator, rows) = (std::mem::take(&mut self.operator), 3 * self.nodes.len());
+        self.write(|row, column| S::from(operator[row * rows + column]));
+        self.operator = operator;
+    }
+
+    /// Takes an operator by its numbers.
+    pub fn write(&mut self, entry: impl Fn(usize, usize) -> S) {
+        let count = self.nodes.len();
         for one in 0..count {
             for other in 0..count {
-                self.blocks[one * count + other] =
-                    Matrix3::from_fn(|r, c| S::from(operator[(3 * one + r) * rows + 3 * other + c]));
+                self.blocks[one * count + other] = Matrix3::from_fn(|r, c| entry(3 * one + r, 3 * other + c));
             }
         }
     }

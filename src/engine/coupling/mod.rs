@@ -48,9 +48,22 @@ pub struct Kinetic {
     pub adapt: bool,
     /// Take back energy that the coupling has added.
     pub guard: bool,
-    /// Whether the body is a point of a mechanism of the master, as others may be, so that it is learnt how all of them
-    /// respond to forces on each; none where that is to be found out.
-    pub mechanism: Option<bool>,
+    /// Whether the body is a point of a mechanism of the master, as others may be, all of which may respond to forces on
+    /// each.
+    pub mechanism: Membership,
+}
+
+/// Whether a body is a point of a mechanism of the master, as far as the model says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Membership {
+    /// That is to be found out.
+    Unsaid,
+    /// It is not.
+    No,
+    /// It is, and how all of them respond is learnt.
+    Learnt,
+    /// It is, and the master tells how all of them respond.
+    Given,
 }
 
 /// When a master applies the force of a step.
@@ -78,12 +91,19 @@ pub struct Link {
 impl CouplingMode {
     /// Whether the model says that the body is a point of a mechanism of the master.
     pub fn is_of_mechanism(&self) -> bool {
-        matches!(self, CouplingMode::Kinetic(Kinetic { mechanism: Some(true), .. }))
+        let CouplingMode::Kinetic(settings) = self else { return false };
+        matches!(settings.mechanism, Membership::Learnt | Membership::Given)
+    }
+
+    /// Whether it is one whose response the master tells.
+    pub fn is_given(&self) -> bool {
+        matches!(self, CouplingMode::Kinetic(Kinetic { mechanism: Membership::Given, .. }))
     }
 
     /// Whether it is to be found out if it is one.
     pub fn may_be_of_mechanism(&self) -> bool {
-        matches!(self, CouplingMode::Kinetic(Kinetic { mechanism: None, shaping: true, adapt: true, .. }))
+        let CouplingMode::Kinetic(settings) = self else { return false };
+        settings.mechanism == Membership::Unsaid && settings.shaping && settings.adapt
     }
 }
 

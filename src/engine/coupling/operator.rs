@@ -41,7 +41,7 @@ const PROBE_SIZE: (f64, f64) = (5e-7, 5e-10);
 const MOST_PROBE: f64 = 1e-3;
 /// Bounds of the part of the largest eigenvalue up to which smaller ones are raised: as much as answers to probes differ from
 /// those expected. What a rail holds is then known to move by no more, and is not pushed beyond what contact can bear.
-const LEAST: f64 = 1e-5;
+pub const LEAST: f64 = 1e-5;
 const MOST_RAISED: f64 = 1e-3;
 /// Part by which answers may differ from those of the operator that takes the place of masses.
 pub const KNOWN: f64 = 0.05;
@@ -101,6 +101,11 @@ pub struct Operator {
     /// Whether bodies are free masses, where that is to be found out, and whether something has touched them before.
     pub trial: Trial,
     touched: bool,
+    /// Work of contact forces while impulses are delivered, windows since then and windows that it has gone on for, and
+    /// what was added to the energy of the bodies and not taken back.
+    pub work: f64,
+    pub settling: (u8, u8),
+    pub excess: f64,
 }
 
 /// A trial of whether bodies are free masses.
@@ -170,6 +175,9 @@ impl Operator {
             answers: vec![0.0; 2 * rows],
             trial: Trial::NEW,
             touched: false,
+            work: 0.0,
+            settling: (0, 0),
+            excess: 0.0,
         }
     }
 
@@ -196,6 +204,7 @@ impl Operator {
         (self.times, self.count, self.windows) = (source.times, source.count, source.windows);
         (self.declared, self.joined, self.learnt) = (source.declared, source.joined, source.learnt);
         (self.trial, self.touched) = (source.trial, source.touched);
+        (self.work, self.settling, self.excess) = (source.work, source.settling, source.excess);
     }
 
     /// Whether it has the size of another one, and all its lists have theirs.
@@ -286,6 +295,27 @@ impl Operator {
         self.joined = true;
         let (newest, before) = self.probes.split_at(self.rows);
         [newest, before]
+    }
+
+    /// Takes an operator that the master tells, a `length` after the one before.
+    pub fn take(&mut self, length: f64, entry: impl Fn(usize, usize) -> f64) {
+        let rows = self.rows;
+        for place in 0..rows * rows {
+            let now = entry(place / rows, place % rows);
+            self.rate[place] = if self.joined && length > 0.0 { (now - self.w[place]) / length } else { 0.0 };
+            self.w[place] = now;
+        }
+        (self.joined, self.learnt) = (true, true);
+    }
+
+    /// How fast a number of the operator changes.
+    pub fn rate(&self, row: usize, column: usize) -> f64 {
+        self.rate[row * self.rows + column]
+    }
+
+    /// How a body responds to forces on itself.
+    pub fn own(&self, body: usize) -> [[f64; 3]; 3] {
+        [0, 1, 2].map(|row| [0, 1, 2].map(|column| self.w[(3 * body + row) * self.rows + 3 * body + column]))
     }
 
     /// Size of the operator.
@@ -466,10 +496,11 @@ impl Operator {
 
     /// Takes note of a window of a trial in which bodies answered as free masses do, as far as they told.
     pub fn go_on_trying(&mut self, is_free: bool, near: bool) {
+        let longest = self.longest();
         let Trial::Runs { windows, free } = &mut self.trial else { return };
         *windows += 1;
         *free = if is_free { *free + 1 } else { 0 };
-        let enough = *free >= SAMPLES as u32 || *windows >= TRIAL * self.first_windows();
+        let enough = *free >= SAMPLES as u32 || *windows >= longest;
         if enough {
             self.trial = Trial::Over { near };
         }
@@ -558,6 +589,11 @@ impl Operator {
         let uncertainties = std::iter::successors(Some(UNSURE * UNSURE), |square| Some(square * FADING));
         let fading = uncertainties.take_while(|&square| square > KNOWN * KNOWN).count();
         LATENCY + SAMPLES as u32 + LISTEN + fading as u32
+    }
+
+    /// Windows after which an operator that is not known will not be.
+    pub fn longest(&self) -> u32 {
+        TRIAL * self.first_windows()
     }
 
     /// The forces of probes in the next window, by row, where they are `due`, smaller where a trial goes on; accelerations

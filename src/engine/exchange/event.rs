@@ -9,7 +9,7 @@
 //! from the rounds before it [Anderson 1965].
 
 use super::window::{held_gravity, place, response, set_latency};
-use crate::engine::coupling::{CouplingMode, Motion, kinetic};
+use crate::engine::coupling::{CouplingMode, Membership, Motion, kinetic};
 use crate::engine::math::twist::{Mobility, Wrench};
 use crate::engine::state::State;
 use crate::engine::system::System;
@@ -29,7 +29,7 @@ pub fn expect_events(system: &mut System, state: &mut State<f64>) {
     for coupling in &mut system.couplings {
         if let CouplingMode::Kinetic(settings) = &mut coupling.mode {
             (settings.shaping, settings.adapt, settings.guard) = (false, false, false);
-            settings.mechanism = Some(false);
+            settings.mechanism = Membership::No;
         }
     }
     for coupling in &mut state.couplings {

@@ -9,7 +9,7 @@ use crate::engine::contact::{InverseMass, Touch, gap};
 use crate::engine::coupling::kinetic::{Start, plan};
 use crate::engine::coupling::latency;
 use crate::engine::coupling::memory::Memory;
-use crate::engine::coupling::operator::{CHANGE, Push, RECENT, Trial, Ways};
+use crate::engine::coupling::operator::{CHANGE, KNOWN, LEAST, Push, RECENT, Trial, Ways};
 use crate::engine::coupling::response::Response;
 use crate::engine::coupling::{CouplingState, Motion};
 use crate::engine::math::twist::{Mobility, Twist, Wrench};
@@ -18,7 +18,7 @@ use crate::engine::state::State;
 use crate::engine::system::System;
 use crate::engine::system::mechanism::Mechanism;
 use crate::engine::tolerances::TOLERANCES;
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 /// The members of a mechanism whose operator is learnt, with the windows after which the master applies forces; none while
 /// that is not known of all of them, or where something is not to be learnt.
@@ -46,6 +46,10 @@ fn learns<'a, S: Scalar>(system: &'a System, state: &State<S>) -> Option<(&'a Me
 /// Learns from the window that the master has just made. Points are together once probes have told the operator and, where
 /// the model does not say that they are those of a mechanism, what they tell refutes free masses.
 pub fn learn<S: Scalar>(system: &System, state: &mut State<S>, together: &mut InverseMass<S>) {
+    let is_told = |mechanism: &&Mechanism| system.couplings[mechanism.members[0]].mode.is_given();
+    if let Some(mechanism) = system.mechanism.as_ref().filter(is_told) {
+        return take(system, state, together, mechanism);
+    }
     let Some((mechanism, late)) = learns(system, state) else {
         if !state.operator.joined {
             state.operator.wait();
@@ -102,6 +106,30 @@ pub fn learn<S: Scalar>(system: &System, state: &mut State<S>, together: &mut In
     } else {
         together.clear();
     }
+}
+
+/// Takes the operator that the master tells. It is that of the present; until forces act, it goes on as it went.
+fn take<S: Scalar>(
+    system: &System,
+    state: &mut State<S>,
+    together: &mut InverseMass<S>,
+    mechanism: &Mechanism,
+) {
+    let State { operator, inverse_mass, couplings, .. } = state;
+    let members = &mechanism.members;
+    let now = |row: usize, column: usize| inverse_mass[Mechanism::entry(row, column)];
+    let memory = &couplings[members[0]].memory;
+    let (late, length) = (memory.latency.windows, memory.length);
+    operator.take(length, |row, column| now(row, column).value());
+    // Forces act in the middle of the window that they are made for.
+    let ahead = (f64::from(late) + 0.5) * length;
+    let largest = (0..3 * members.len()).fold(0.0_f64, |most, row| most.max(now(row, row).value()));
+    together.join(system.nodes.len(), members.iter().map(|&member| system.couplings[member].node));
+    together.write(|row, column| {
+        // What does not move is not pushed beyond what contact can bear.
+        let least = if row == column { LEAST * largest } else { 0.0 };
+        now(row, column) + S::from(ahead * operator.rate(row, column) + least)
+    });
 }
 
 /// Whether it is still to be found out that bodies are free masses: until that is known, again when something comes near,
@@ -163,7 +191,9 @@ fn join<S: Scalar>(system: &System, state: &mut State<S>, members: &[usize]) {
 
 /// Adds probes to the forces of the window at hand.
 pub fn probe<S: Scalar>(system: &System, state: &mut State<S>, duration: f64) {
-    let Some((mechanism, late)) = learns(system, state) else { return };
+    let Some((mechanism, late)) = learns(system, state).filter(|(mechanism, _)| !mechanism.is_given) else {
+        return;
+    };
     let tries = !mechanism.is_said && !state.operator.joined;
     let is_over = tries && !matches!(state.operator.trial, Trial::Runs { .. });
     if is_over && !state.operator.is_probed() {
@@ -491,4 +521,45 @@ impl<S: Scalar> Delivery<S> {
             weight: self.weight,
         }
     }
+}
+
+/// How a point of a mechanism moves along what it touches.
+#[derive(Clone, Copy, Debug)]
+pub struct Along {
+    /// Its inverse mass along the last contact normal; before the first contact, along gravity.
+    pub inverse_mass: f64,
+    /// The largest of all directions.
+    pub largest: f64,
+}
+
+impl Along {
+    /// Mass by which it responds along the normal.
+    pub fn mass(&self) -> f64 {
+        1.0 / self.inverse_mass.max(LEAST * self.largest)
+    }
+
+    /// Whether it is known no better how it moves along the normal than that it hardly does.
+    pub fn is_blocked(&self) -> bool {
+        self.inverse_mass <= KNOWN * self.largest
+    }
+
+    /// How much more easily it moves in some direction than along the normal.
+    pub fn condition(&self) -> f64 {
+        self.largest * self.mass()
+    }
+}
+
+/// How a coupled body moves along what it touches, by what is known of its mechanism; none where it is of none.
+pub fn along_contact<S: Scalar>(system: &System, state: &State<S>, index: usize) -> Option<Along> {
+    let members = &system.mechanism.as_ref()?.members;
+    let place = members.iter().position(|&member| member == index)?;
+    if !state.operator.joined {
+        let free = 1.0 / state.parameters.mass[system.couplings[index].node].value();
+        return Some(Along { inverse_mass: free, largest: free });
+    }
+    let own = Matrix3::from_fn(|row, column| state.operator.own(place)[row][column]);
+    let gravity = state.parameters.gravity.map(|part| part.value());
+    let push = Vector3::from(state.operator.pushes_of_late[place].normal);
+    let way = [push, gravity, Vector3::z()].into_iter().find(|way| *way != Vector3::zeros())?.normalize();
+    Some(Along { inverse_mass: way.dot(&(own * way)), largest: own.symmetric_eigenvalues().max() })
 }

@@ -14,4 +14,5 @@ mod window;
 
 pub use energy::{excess, take_back};
 pub use held_force::{Finding, HeldForce};
+pub use mechanism::{Along, along_contact};
 pub use window::{Scratch, begin, end, impulse, onward, place, set_latency, span};

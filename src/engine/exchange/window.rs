@@ -2,7 +2,7 @@
 //! contact has done becomes the force for the master.
 
 use super::compliant::Mirror;
-use super::{compliant, iterative, mechanism};
+use super::{compliant, energy, iterative, mechanism};
 use crate::engine::contact::InverseMass;
 use crate::engine::coupling::kinetic::{self, Start};
 use crate::engine::coupling::latency::{self, LatencyMemory};
@@ -112,8 +112,9 @@ pub fn begin<S: Scalar>(
         let index = system.nodes[node].coupling.expect("a body of the master");
         is_struck |= mechanism::observe(system, state, together, index, place);
     }
+    energy::book(system, state, together);
     if let Some(mechanism) = system.mechanism.as_ref().filter(|_| !together.is_empty()) {
-        if is_struck {
+        if is_struck && !mechanism.is_given {
             mechanism::make_up(system, state, together);
         }
         mechanism::replan(state, &mechanism.members, duration);

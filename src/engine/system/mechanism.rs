@@ -11,6 +11,10 @@ use crate::engine::ties::Ties;
 pub struct Mechanism {
     /// Whether the model says that they are points of mechanisms; otherwise it is found out.
     pub is_said: bool,
+    /// Whether the master tells how they respond.
+    pub is_given: bool,
+    /// Whether all that they touch stands still, so that contact can only take energy from them.
+    pub is_on_fixed: bool,
     /// Their couplings.
     pub members: Vec<usize>,
     /// Their contacts.
@@ -21,17 +25,31 @@ impl Mechanism {
     /// Most points whose responses are learnt together.
     pub const MOST: usize = MOST_ROWS / 3;
 
+    /// Place of a number of their inverse mass in [`State::inverse_mass`](crate::engine::state::State::inverse_mass).
+    pub fn entry(row: usize, column: usize) -> usize {
+        let (low, high) = (row.min(column), row.max(column));
+        high * (high + 1) / 2 + low
+    }
+
     /// None where the master has no such points.
     pub(super) fn of(system: &System, members: Vec<usize>) -> Option<Mechanism> {
-        let is_said = system.couplings[*members.first()?].mode.is_of_mechanism();
-        let first = system.couplings[*members.first()?].node;
+        let Coupling { node: first, mode } = system.couplings[*members.first()?];
         let island = system.islands.iter().find(|island| island.nodes.contains(&first))?;
         let is_of_member = |&contact: &usize| {
             let node = system.contacts[contact].sides().node;
             members.iter().any(|&member| system.couplings[member].node == node)
         };
-        let contacts = island.contacts.iter().copied().filter(is_of_member).collect();
-        Some(Mechanism { is_said, members, contacts })
+        let is_fixed = |&contact: &usize| {
+            let contact = &system.contacts[contact];
+            contact.group().is_none() && system.surfaces[contact.sides().surface].body.is_none()
+        };
+        Some(Mechanism {
+            is_said: mode.is_of_mechanism(),
+            is_given: mode.is_given(),
+            is_on_fixed: island.contacts.iter().all(is_fixed),
+            contacts: island.contacts.iter().copied().filter(is_of_member).collect(),
+            members,
+        })
     }
 
     /// The couplings of such points: those that the model names, or else all that may be some, where nothing but hard

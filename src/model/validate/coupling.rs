@@ -4,9 +4,9 @@ use super::Validator;
 use crate::engine::{Island, Mechanism, SchemeName};
 use crate::model::diagnostics::Problem;
 use crate::model::file::{
-    CouplingName, LatencyEntry, MotionName, NodeEntry, SurfaceEntry, SurfaceShapeEntry,
+    CouplingName, LatencyEntry, MechanismEntry, MotionName, NodeEntry, SurfaceEntry, SurfaceShapeEntry,
 };
-use crate::model::{Coupling, Frame, Kinetic, Latency, Link, Model, Motion, Rotation};
+use crate::model::{Coupling, Frame, Kinetic, Latency, Link, Membership, Model, Motion, Rotation};
 use std::ops::Range;
 use toml::Spanned;
 
@@ -89,45 +89,60 @@ impl Validator<'_> {
     }
 
     /// Whether a node is a point of a mechanism, as far as that is written.
-    fn mechanism(&mut self, entry: &NodeEntry) -> Option<bool> {
-        let written = entry.mechanism.as_ref()?;
-        if !*written.get_ref() {
-            return Some(false);
-        }
+    fn mechanism(&mut self, entry: &NodeEntry) -> Membership {
+        let Some(written) = &entry.mechanism else { return Membership::Unsaid };
+        let (membership, value) = match written.get_ref() {
+            MechanismEntry::Said(false) => return Membership::No,
+            MechanismEntry::Said(true) => (Membership::Learnt, "true"),
+            MechanismEntry::Word(_) => (Membership::Given, "\"given\""),
+        };
         if let Some(inertia) = &entry.inertia {
             self.problems.push(
-                Problem::at(inertia.span(), "a node with mechanism = true is a point")
+                Problem::at(inertia.span(), format!("a node with mechanism = {value} is a point"))
                     .hint("leave `inertia` out, or `mechanism` where the node is a whole rigid body"),
             );
         }
         for (key, given) in [("shaping", &entry.shaping), ("adapt", &entry.adapt)] {
             if let Some(off) = given.as_ref().filter(|given| !*given.get_ref()) {
-                let message = format!("{key} = false has no meaning with mechanism = true");
+                let message = format!("{key} = false has no meaning with mechanism = {value}");
                 self.problems.push(Problem::at(off.span(), message).hint("leave one of both out"));
             }
         }
-        self.mechanism_nodes.push((entry.name.get_ref().clone(), written.span()));
-        Some(true)
+        if membership == Membership::Given && latency(&entry.latency) == Latency::Auto {
+            let message = "mechanism = \"given\" needs the key `latency`: nothing is found out then";
+            self.problems.push(Problem::at(written.span(), message).hint(
+                "write latency = 0 for a master that applies a force in the step that it is computed for, or latency = 1 for one that does so a step later",
+            ));
+        }
+        let others = self.mechanism_nodes.first().filter(|(_, _, other)| *other != membership);
+        if let Some((other, ..)) = others {
+            let message = format!("mechanism = {value}, and that of `{other}` is another");
+            self.problems.push(Problem::at(written.span(), message).hint(
+                "write the same for all points of mechanisms: they may respond to forces on one another",
+            ));
+        }
+        self.mechanism_nodes.push((entry.name.get_ref().clone(), written.span(), membership));
+        membership
     }
 
     /// Nodes of mechanisms go with what else there is.
     pub(super) fn mechanisms_fit(&mut self, model: &Model) {
-        let Some((_, span)) = self.mechanism_nodes.get(Mechanism::MOST) else {
+        let Some((_, span, _)) = self.mechanism_nodes.get(Mechanism::MOST) else {
             return self.mechanisms_are_alone(model);
         };
-        let message = format!("at most {} nodes can have mechanism = true", Mechanism::MOST);
+        let message = format!("at most {} nodes can be points of mechanisms", Mechanism::MOST);
         self.problems.push(Problem::at(span.clone(), message).hint(
             "leave out those that never touch, or give whole rigid bodies as nodes with `inertia` instead of their points",
         ));
     }
 
     fn mechanisms_are_alone(&mut self, model: &Model) {
-        let Some((name, span)) = self.mechanism_nodes.first() else { return };
+        let Some((name, span, _)) = self.mechanism_nodes.first() else { return };
         let (system, _) = model.assemble();
         let node = model.nodes.iter().position(|node| node.name == *name);
         let is_its = |island: &&Island| node.is_some_and(|node| island.nodes.contains(&node));
         if let Some(obstacle) = system.islands.iter().find(is_its).and_then(Island::obstacle_of_mechanisms) {
-            let message = format!("nodes with mechanism = true, and what they touch, cannot have {obstacle}");
+            let message = format!("points of mechanisms, and what they touch, cannot have {obstacle}");
             self.problems.push(
                 Problem::at(span.clone(), message)
                     .hint("leave `mechanism` out, or move those parts into the master"),
@@ -193,7 +208,7 @@ impl Validator<'_> {
                 shaping: given(&entry.shaping).unwrap_or(true),
                 adapt: given(&entry.adapt).unwrap_or(true),
                 guard: given(&entry.guard).unwrap_or(true),
-                mechanism: Some(false),
+                mechanism: Membership::No,
             },
         })
     }

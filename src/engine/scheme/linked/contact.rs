@@ -9,7 +9,7 @@ use crate::engine::math::rotation::cross_matrix;
 use crate::engine::problem::block_matrix::Block;
 use crate::engine::problem::cone::ConeProblem;
 use crate::engine::problem::delassus::{self, Bodies};
-use crate::engine::scalar::{Scalar, cross};
+use crate::engine::scalar::{Scalar, cross, length};
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
@@ -221,9 +221,17 @@ pub fn judge<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let Workspace { touches, active, impulses, scales, problem, linkages, .. } = &*step.workspace;
     let size = problem.contacts.q.iter().map(|q| q.value() * q.value()).sum::<f64>().sqrt();
     let mut residual = step.state.step.residual;
+    let Scratch { softness, applied, .. } = &linkages[index];
+    let applied = applied.iter().map(|applied| length(applied).value()).fold(0.0, f64::max);
     for (place, impulse) in impulses.iter().enumerate() {
-        let closing = linkages[index].softness[place] * impulse.normal.value();
-        if closing > 0.0 && closing > step.resting_speed(&touches[active[place]]) {
+        let closing = softness[place] * impulse.normal.value();
+        if closing <= 0.0 {
+            continue;
+        }
+        let touch = &touches[active[place]];
+        // Joints hold what is pushed to some digits only.
+        let speed = step.length * applied + length(&step.state.nodes[touch.node].velocity).value();
+        if closing > step.resting_speed(touch) + TOLERANCES.small * speed {
             residual = residual.max(closing * scales[place].value() / size);
         }
     }
