@@ -3,7 +3,9 @@
 use crate::client::{Client, Prepared};
 use crate::long_runs::packed;
 use crate::models::{Known, MODELS};
+use contact_fmu::engine::Membership;
 use contact_fmu::master::library::{Instance, Library};
+use contact_fmu::model::{Coupling, Node};
 use contact_fmu::variables::{Causality, Kind, Variable, table as variables};
 use contact_fmu_runtime::abi::fmi2Status;
 use contact_fmu_runtime::*;
@@ -92,6 +94,12 @@ fn references(table: &[Variable], is_one: impl Fn(&Variable) -> bool) -> Vec<u32
     (0..table.len() as u32).filter(|&reference| is_one(&table[reference as usize])).collect()
 }
 
+/// Whether a node that a master moves may go its way whatever the forces: points of mechanisms are learnt from how they
+/// respond, and stay where they are.
+pub fn falls(node: &Node) -> bool {
+    !matches!(node.coupling, Coupling::Kinetic(settings) if settings.mechanism == Membership::Learnt)
+}
+
 /// Steps on until some time after the contact that a model is about has closed. Nodes that a master moves go along gravity
 /// to what they can touch.
 fn follow(known: &Known, fmu: &mut impl Calls) -> Trajectory {
@@ -102,7 +110,7 @@ fn follow(known: &Known, fmu: &mut impl Calls) -> Trajectory {
         let is_given = |variable: &Variable| {
             let node = variable.name.strip_suffix(&format!(".{quantity}[{}]", axis + 1));
             variable.causality == Causality::Input
-                && node.is_some_and(|node| known.model.nodes.iter().any(|one| one.name == node))
+                && node.is_some_and(|node| known.model.nodes.iter().any(|one| one.name == node && falls(one)))
         };
         references(&table, is_given)
     };

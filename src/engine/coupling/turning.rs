@@ -78,19 +78,23 @@ impl Turning {
                 }
             }
         }
-        let mut left: Vec<usize> = (0..count).rev().collect();
+        let mut taken = [false; MOST];
         self.spins.fill([0.0; 3]);
-        while let Some(first) = left.pop() {
+        for first in 0..count {
+            if taken[first] {
+                continue;
+            }
             let mut body = [first; MOST];
             let mut size = 1;
-            for &point in left.iter().rev() {
-                if body[..size].iter().all(|&other| self.nearing[point * count + other] < TOLERANCES.slight) {
+            for point in first + 1..count {
+                let is_rigid = |&other: &usize| self.nearing[point * count + other] < TOLERANCES.slight;
+                if !taken[point] && body[..size].iter().all(is_rigid) {
                     body[size] = point;
                     size += 1;
+                    taken[point] = true;
                 }
             }
             let body = &body[..size];
-            left.retain(|point| !body.contains(point));
             let half = turn(body, &means, &moves) * 0.5;
             let spin = turn(body, &ends, &velocities);
             let cross = half.cross_matrix();

@@ -122,8 +122,10 @@ fn take_penetrated<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let known = step.workspace.active.len();
     for index in 0..step.workspace.touches.len() {
         let touch = &step.workspace.touches[index];
-        // What was further away before the interval than it and a displacement reach is not looked at again.
-        if touch.gap.value() > step.reach(touch.sides()) || step.workspace.active[..known].contains(&index) {
+        // What was further away than a displacement reaches is not looked at again.
+        if touch.gap.value() > TOLERANCES.slight * step.least_arm(touch)
+            || step.workspace.active[..known].contains(&index)
+        {
             continue;
         }
         let gap = refresh(step, index);
