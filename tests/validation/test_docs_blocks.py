@@ -36,7 +36,6 @@ RUN_BY = {
     "models/hexapod/README.md": "test_hexapod.py",
     "models/jansen_walker/README.md": "test_jansen_walker.py",
     "models/manipulator/README.md": "test_manipulator.py",
-    "models/quadruped/README.md": "test_quadruped.py",
     "models/rotor_droop_stop/README.md": "test_rotor_droop_stop.py",
     "models/slider_crank/README.md": "test_pendulum_and_crank.py",
 }

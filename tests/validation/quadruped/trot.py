@@ -19,7 +19,7 @@ from exudyn.itemInterface import (
 )
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(HERE.parents[2] / "models"))
 from fmu_side import FmuSide, build, vector  # noqa: E402
 
 STEP = 1e-3
