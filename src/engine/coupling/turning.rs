@@ -86,12 +86,12 @@ impl Turning {
             }
             let mut body = [first; MOST];
             let mut size = 1;
-            for point in first + 1..count {
+            for (point, taken) in taken.iter_mut().enumerate().take(count).skip(first + 1) {
                 let is_rigid = |&other: &usize| self.nearing[point * count + other] < TOLERANCES.slight;
-                if !taken[point] && body[..size].iter().all(is_rigid) {
+                if !*taken && body[..size].iter().all(is_rigid) {
                     body[size] = point;
                     size += 1;
-                    taken[point] = true;
+                    *taken = true;
                 }
             }
             let body = &body[..size];
