@@ -149,9 +149,9 @@ mod tests {
             rotations = turning.see(|point, k| at(point).0[k], |point, k| at(point).1[k]);
         }
         let exact = Rotation3::new(axis * (spin * length));
-        for point in 0..4 {
-            assert!((rotations[point] - exact.matrix()).norm() < 1e-9);
-            assert!((Vector3::from(turning.spins[point]) - axis * spin).norm() < 1e-6);
+        for (rotation, &found) in rotations.iter().zip(&turning.spins).take(4) {
+            assert!((rotation - exact.matrix()).norm() < 1e-9);
+            assert!((Vector3::from(found) - axis * spin).norm() < 1e-6);
         }
         assert_eq!((rotations[4], turning.spins[4]), (Matrix3::identity(), [0.0; 3]));
     }
