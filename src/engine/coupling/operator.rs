@@ -71,6 +71,8 @@ pub struct Operator {
     /// lately differed from those expected.
     noise: f64,
     misfit: f64,
+    /// Mean square of what impulses of contact may have made of the last differences besides what the operator says.
+    masking: f64,
     /// The latter by row.
     misfits: Vec<f64>,
     /// Samples of time, velocity, impulse, and the impulse but for probes, newest first.
@@ -156,6 +158,7 @@ impl Operator {
             covariance: vec![0.0; 4 * rows * rows],
             noise: 0.0,
             misfit: 0.0,
+            masking: 0.0,
             misfits: vec![0.0; rows],
             times: [0.0; SAMPLES],
             velocities: vec![0.0; SAMPLES * rows],
@@ -201,6 +204,7 @@ impl Operator {
         self.pushes_of_late.clone_from(&source.pushes_of_late);
         self.turning.copy_from(&source.turning);
         (self.rows, self.noise, self.misfit) = (source.rows, source.noise, source.misfit);
+        self.masking = source.masking;
         (self.times, self.count, self.windows) = (source.times, source.count, source.windows);
         (self.declared, self.joined, self.learnt) = (source.declared, source.joined, source.learnt);
         (self.trial, self.touched) = (source.trial, source.touched);
@@ -240,7 +244,7 @@ impl Operator {
 
     /// Takes what the model says of inverse masses, by body.
     fn guess(&mut self, mobility: impl Fn(usize) -> f64) {
-        (self.misfit, self.noise) = (UNSURE * UNSURE, 0.0);
+        (self.misfit, self.noise, self.masking) = (UNSURE * UNSURE, 0.0, 0.0);
         self.misfits.fill(UNSURE * UNSURE);
         self.w.fill(0.0);
         self.rate.fill(0.0);
@@ -420,6 +424,7 @@ impl Operator {
         // Where answers are not foretold well, rates are not known either.
         let learnt = (ORDER as f64 / CHANGE) * (ORDER as f64 / CHANGE);
         let bent = bent + self.misfit.min(learnt) * pushed;
+        self.masking = bent;
         let rounding = TOLERANCES.rounding * (f64::EPSILON + speed);
         /// Noise counts this much more than was seen of it.
         const CAUTION: f64 = 4.0;
@@ -610,7 +615,8 @@ impl Operator {
         let speed = self.velocities[..rows].iter().fold(0.0_f64, |most, v| most.max(v.abs()));
         let all = PROBE_SIZE.0 * acceleration + PROBE_SIZE.1 * speed / length;
         let least = all / (rows as f64 / 3.0).sqrt();
-        let clear = (CLEAR * self.noise.sqrt() / length).min(MOST_PROBE * acceleration);
+        // Where contact presses on other bodies, probes have to stand out of that too.
+        let clear = (CLEAR * (self.noise + self.masking).sqrt() / length).min(MOST_PROBE * acceleration);
         let size = if !due {
             0.0
         } else if tries {
@@ -695,6 +701,20 @@ impl Operator {
         one == other || size(one, other) > APART * APART * (size(one, one) * size(other, other)).sqrt()
     }
 
+    /// Takes the nearest operator that makes no energy. What is known better counts more, so that what is unsure of a body
+    /// does not change how others respond [Higham 2002, weighted norm].
+    fn make_positive(&self, operator: &mut [f64], turns: &mut Vec<f64>) {
+        let (rows, all) = (self.rows, 2 * self.rows);
+        let mut weights = [0.0; MOST_ROWS];
+        for (row, weight) in weights[..rows].iter_mut().enumerate() {
+            *weight = 1.0 / self.covariance[row * (all + 1)].max(f64::MIN_POSITIVE).sqrt().sqrt();
+        }
+        let places = || (0..rows * rows).map(|place| (place, weights[place / rows] * weights[place % rows]));
+        places().for_each(|(place, weight)| operator[place] *= weight);
+        raise(operator, turns, rows, 0.0);
+        places().for_each(|(place, weight)| operator[place] /= weight);
+    }
+
     /// Writes the operator at a time `ahead`, symmetric and positive.
     pub fn write(&self, ahead: f64, operator: &mut Vec<f64>, turns: &mut Vec<f64>) {
         let (rows, all) = (self.rows, 2 * self.rows);
@@ -713,6 +733,10 @@ impl Operator {
             }
         }
         let least = self.misfit.sqrt().clamp(LEAST, MOST_RAISED);
+        let largest = (0..rows).fold(0.0_f64, |most, row| most.max(operator[row * (rows + 1)]));
+        if !is_positive(operator, turns, rows, least * largest) {
+            self.make_positive(operator, turns);
+        }
         raise(operator, turns, rows, least);
     }
 }
@@ -783,6 +807,27 @@ fn tangents(normal: &[f64; 3]) -> [[f64; 3]; 2] {
     let size = dot(&one, &one).sqrt();
     let one = one.map(|part| part / size);
     [one, cross(normal, &one)]
+}
+
+/// Whether a symmetric matrix is positive but for a shift, by its Cholesky factor.
+fn is_positive(matrix: &[f64], factor: &mut Vec<f64>, rows: usize, shift: f64) -> bool {
+    factor.clear();
+    factor.extend_from_slice(matrix);
+    for column in 0..rows {
+        let known = |row: usize, factor: &[f64]| {
+            dot(&factor[row * rows..][..column], &factor[column * rows..][..column])
+        };
+        let square = factor[column * (rows + 1)] + shift - known(column, factor);
+        if square.is_nan() || square <= 0.0 {
+            return false;
+        }
+        let pivot = square.sqrt();
+        factor[column * (rows + 1)] = pivot;
+        for row in column + 1..rows {
+            factor[row * rows + column] = (factor[row * rows + column] - known(row, factor)) / pivot;
+        }
+    }
+    true
 }
 
 /// Raises eigenvalues of a symmetric matrix below a part of the largest one to it: of what moves less
@@ -858,6 +903,26 @@ fn diagonalize(matrix: &mut [f64], turns: &mut Vec<f64>, rows: usize) {
 mod tests {
     use super::*;
     use nalgebra::{Matrix6, Rotation3};
+
+    /// One body is well known, the other one not at all, and both together make energy.
+    #[test]
+    fn what_is_unsure_gives_way() {
+        let mut operator = Operator::new(2);
+        operator.guess(|_| 1.0);
+        let known = 1e-8;
+        for row in 0..3 {
+            operator.covariance[row * 13] = known * known;
+        }
+        for (one, other, entry) in [(0, 3, 0.8), (3, 0, 0.8), (3, 3, 0.1)] {
+            operator.w[6 * one + other] = entry;
+        }
+        let (mut written, mut turns) = (Vec::new(), Vec::new());
+        operator.write(0.0, &mut written, &mut turns);
+        let written = Matrix6::from_row_slice(&written);
+        assert!((written.fixed_view::<3, 3>(0, 0) - Matrix3::identity()).norm() < 1e-2);
+        assert!(written.symmetric_eigenvalues().min() > 0.0);
+        assert!(written[(3, 3)] > 0.3, "{written}");
+    }
 
     #[test]
     fn a_matrix_turns_with_two_bodies() {
