@@ -703,7 +703,7 @@ impl Operator {
 
     /// Takes the nearest operator that makes no energy. What is known better counts more, so that what is unsure of a body
     /// does not change how others respond [Higham 2002, weighted norm].
-    fn make_positive(&self, operator: &mut [f64], turns: &mut Vec<f64>) {
+    fn make_positive(&self, operator: &mut [f64], [turned, turns]: &mut [Vec<f64>; 2]) {
         let (rows, all) = (self.rows, 2 * self.rows);
         let mut weights = [0.0; MOST_ROWS];
         for (row, weight) in weights[..rows].iter_mut().enumerate() {
@@ -711,12 +711,15 @@ impl Operator {
         }
         let places = || (0..rows * rows).map(|place| (place, weights[place / rows] * weights[place % rows]));
         places().for_each(|(place, weight)| operator[place] *= weight);
-        raise(operator, turns, rows, 0.0);
+        turned.clear();
+        turned.extend_from_slice(operator);
+        diagonalize(turned, turns, rows);
+        write_with(|own, _| own.max(0.0), turned, turns, rows, operator);
         places().for_each(|(place, weight)| operator[place] /= weight);
     }
 
-    /// Writes the operator at a time `ahead`, symmetric and positive.
-    pub fn write(&self, ahead: f64, operator: &mut Vec<f64>, turns: &mut Vec<f64>) {
+    /// Writes the operator at a time `ahead`, symmetric and positive, and the same with what hardly moves raised.
+    pub fn write(&self, ahead: f64, [operator, raised]: &mut [Vec<f64>; 2], room: &mut [Vec<f64>; 2]) {
         let (rows, all) = (self.rows, 2 * self.rows);
         operator.clear();
         operator.extend((0..rows * rows).map(|place| {
@@ -734,10 +737,17 @@ impl Operator {
         }
         let least = self.misfit.sqrt().clamp(LEAST, MOST_RAISED);
         let largest = (0..rows).fold(0.0_f64, |most, row| most.max(operator[row * (rows + 1)]));
-        if !is_positive(operator, turns, rows, least * largest) {
-            self.make_positive(operator, turns);
+        if !is_positive(operator, &mut room[0], rows, least * largest) {
+            self.make_positive(operator, room);
         }
-        raise(operator, turns, rows, least);
+        let [turned, turns] = room;
+        turned.clone_from(operator);
+        diagonalize(turned, turns, rows);
+        raised.resize(rows * rows, 0.0);
+        write_with(|own, largest| own.max(least * largest), turned, turns, rows, raised);
+        // What is known no better than it moves is not foretold to move.
+        let known = |own, largest| if own > least * largest { own } else { 0.0 };
+        write_with(known, turned, turns, rows, operator);
     }
 }
 
@@ -830,22 +840,21 @@ fn is_positive(matrix: &[f64], factor: &mut Vec<f64>, rows: usize, shift: f64) -
     true
 }
 
-/// Raises eigenvalues of a symmetric matrix below a part of the largest one to it: of what moves less
-/// nothing is known, and it is pushed with bounded forces.
-fn raise(matrix: &mut [f64], turns: &mut Vec<f64>, rows: usize, least: f64) {
-    diagonalize(matrix, turns, rows);
-    let mut values = [0.0; MOST_ROWS];
-    let mut largest = 0.0_f64;
-    for row in 0..rows {
-        values[row] = matrix[row * rows + row];
-        largest = largest.max(values[row]);
-    }
-    for value in &mut values[..rows] {
-        *value = value.max(least * largest);
-    }
+/// Writes a symmetric matrix with other eigenvalues: those that are made of its own and of the largest one.
+fn write_with(
+    values: impl Fn(f64, f64) -> f64,
+    turned: &[f64],
+    turns: &[f64],
+    rows: usize,
+    matrix: &mut [f64],
+) {
+    let own = |row: usize| turned[row * (rows + 1)];
+    let largest = (0..rows).fold(0.0_f64, |most, row| most.max(own(row)));
+    let mut made = [0.0; MOST_ROWS];
+    made.iter_mut().zip((0..rows).map(own)).for_each(|(made, own)| *made = values(own, largest));
     for one in 0..rows {
         for other in 0..rows {
-            let vectors = (0..rows).map(|k| turns[one * rows + k] * values[k] * turns[other * rows + k]);
+            let vectors = (0..rows).map(|k| turns[one * rows + k] * made[k] * turns[other * rows + k]);
             matrix[one * rows + other] = vectors.sum();
         }
     }
@@ -916,12 +925,15 @@ mod tests {
         for (one, other, entry) in [(0, 3, 0.8), (3, 0, 0.8), (3, 3, 0.1)] {
             operator.w[6 * one + other] = entry;
         }
-        let (mut written, mut turns) = (Vec::new(), Vec::new());
-        operator.write(0.0, &mut written, &mut turns);
-        let written = Matrix6::from_row_slice(&written);
-        assert!((written.fixed_view::<3, 3>(0, 0) - Matrix3::identity()).norm() < 1e-2);
-        assert!(written.symmetric_eigenvalues().min() > 0.0);
-        assert!(written[(3, 3)] > 0.3, "{written}");
+        let mut written = [Vec::new(), Vec::new()];
+        operator.write(0.0, &mut written, &mut [Vec::new(), Vec::new()]);
+        let [known, raised] = written.map(|entries| Matrix6::from_row_slice(&entries));
+        for written in [known, raised] {
+            assert!((written.fixed_view::<3, 3>(0, 0) - Matrix3::identity()).norm() < 1e-2);
+            assert!(written[(3, 3)] > 0.3, "{written}");
+        }
+        assert!(known.symmetric_eigenvalues().min() > -1e-12);
+        assert!(raised.symmetric_eigenvalues().min() > 1e-4);
     }
 
     #[test]
