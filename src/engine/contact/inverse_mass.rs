@@ -10,10 +10,12 @@ pub struct InverseMass<S> {
     /// Place of a node among the bodies, by node; empty without bodies.
     places: Vec<Option<usize>>,
     nodes: Vec<usize>,
-    /// Row by row.
+    /// Row by row, as contact has it: what hardly moves is raised, so that impulses stay bounded.
     blocks: Vec<Matrix3<S>>,
-    operator: Vec<f64>,
-    turns: Vec<f64>,
+    /// As it is known, by which motion is foretold: what no impulse moves is not taken to have moved.
+    known: Vec<Matrix3<S>>,
+    operators: [Vec<f64>; 2],
+    room: [Vec<f64>; 2],
     /// Time integral of impulses since the window began, by body: the displacement is `W` times it.
     pub reach: Vec<Vector3<S>>,
 }
@@ -25,8 +27,9 @@ impl<S: Scalar> InverseMass<S> {
             places: Vec::new(),
             nodes: Vec::new(),
             blocks: Vec::new(),
-            operator: Vec::new(),
-            turns: Vec::new(),
+            known: Vec::new(),
+            operators: [Vec::new(), Vec::new()],
+            room: [Vec::new(), Vec::new()],
             reach: Vec::new(),
         }
     }
@@ -41,8 +44,10 @@ impl<S: Scalar> InverseMass<S> {
             self.places[node] = Some(place);
         }
         let count = self.nodes.len();
-        self.blocks.clear();
-        self.blocks.resize(count * count, Matrix3::zeros());
+        for blocks in [&mut self.blocks, &mut self.known] {
+            blocks.clear();
+            blocks.resize(count * count, Matrix3::zeros());
+        }
         self.reach.clear();
         self.reach.resize(count, Vector3::zeros());
     }
@@ -76,38 +81,42 @@ impl<S: Scalar> InverseMass<S> {
         if self.place(node).is_some() { self.nodes[0] } else { node }
     }
 
-    /// Velocity of the body at one place for impulses at another.
+    /// Velocity of the body at one place for impulses at another, as contact has it.
     #[inline]
     pub fn block(&self, one: usize, other: usize) -> &Matrix3<S> {
         &self.blocks[one * self.nodes.len() + other]
     }
 
-    /// Where the operator is to be written, three rows a body, row by row, and room to work in.
-    pub fn buffers(&mut self) -> (&mut Vec<f64>, &mut Vec<f64>) {
-        (&mut self.operator, &mut self.turns)
+    /// Where the operator is to be written as it is known and as contact has it, three rows a body, row by row, and room to
+    /// work in.
+    pub fn buffers(&mut self) -> (&mut [Vec<f64>; 2], &mut [Vec<f64>; 2]) {
+        (&mut self.operators, &mut self.room)
     }
 
     /// Takes the operator that was written.
     pub fn set(&mut self) {
-        let (operator, rows) = (std::mem::take(&mut self.operator), 3 * self.nodes.len());
-        self.write(|row, column| S::from(operator[row * rows + column]));
-        self.operator = operator;
+        let (operators, rows) = (std::mem::take(&mut self.operators), 3 * self.nodes.len());
+        self.write(|row, column| operators.each_ref().map(|entries| S::from(entries[row * rows + column])));
+        self.operators = operators;
     }
 
-    /// Takes an operator by its numbers.
-    pub fn write(&mut self, entry: impl Fn(usize, usize) -> S) {
+    /// Takes an operator by its numbers: as it is known and as contact has it.
+    pub fn write(&mut self, entry: impl Fn(usize, usize) -> [S; 2]) {
         let count = self.nodes.len();
         for one in 0..count {
             for other in 0..count {
-                self.blocks[one * count + other] = Matrix3::from_fn(|r, c| entry(3 * one + r, 3 * other + c));
+                let entry = |r: usize, c: usize| entry(3 * one + r, 3 * other + c);
+                let place = one * count + other;
+                self.known[place] = Matrix3::from_fn(|r, c| entry(r, c)[0]);
+                self.blocks[place] = Matrix3::from_fn(|r, c| entry(r, c)[1]);
             }
         }
     }
 
-    /// Velocities for impulses, or displacements for their time integrals, of the body at a place.
+    /// Velocities for impulses, or displacements for their time integrals, of the body at a place, as the operator is known.
     pub fn response(&self, place: usize, impulse: impl Fn(usize) -> Vector3<S>) -> Vector3<S> {
-        (0..self.nodes.len())
-            .fold(Vector3::zeros(), |sum, other| sum + self.block(place, other) * impulse(other))
+        let row = &self.known[place * self.nodes.len()..][..self.nodes.len()];
+        row.iter().enumerate().fold(Vector3::zeros(), |sum, (other, block)| sum + block * impulse(other))
     }
 
     /// Adds what an impulse on the body at a place makes of velocities, by node.

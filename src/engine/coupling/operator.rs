@@ -71,6 +71,8 @@ pub struct Operator {
     /// lately differed from those expected.
     noise: f64,
     misfit: f64,
+    /// Mean square of what impulses of contact may have made of the last differences besides what the operator says.
+    masking: f64,
     /// The latter by row.
     misfits: Vec<f64>,
     /// Samples of time, velocity, impulse, and the impulse but for probes, newest first.
@@ -156,6 +158,7 @@ impl Operator {
             covariance: vec![0.0; 4 * rows * rows],
             noise: 0.0,
             misfit: 0.0,
+            masking: 0.0,
             misfits: vec![0.0; rows],
             times: [0.0; SAMPLES],
             velocities: vec![0.0; SAMPLES * rows],
@@ -201,6 +204,7 @@ impl Operator {
         self.pushes_of_late.clone_from(&source.pushes_of_late);
         self.turning.copy_from(&source.turning);
         (self.rows, self.noise, self.misfit) = (source.rows, source.noise, source.misfit);
+        self.masking = source.masking;
         (self.times, self.count, self.windows) = (source.times, source.count, source.windows);
         (self.declared, self.joined, self.learnt) = (source.declared, source.joined, source.learnt);
         (self.trial, self.touched) = (source.trial, source.touched);
@@ -240,7 +244,7 @@ impl Operator {
 
     /// Takes what the model says of inverse masses, by body.
     fn guess(&mut self, mobility: impl Fn(usize) -> f64) {
-        (self.misfit, self.noise) = (UNSURE * UNSURE, 0.0);
+        (self.misfit, self.noise, self.masking) = (UNSURE * UNSURE, 0.0, 0.0);
         self.misfits.fill(UNSURE * UNSURE);
         self.w.fill(0.0);
         self.rate.fill(0.0);
@@ -420,6 +424,7 @@ impl Operator {
         // Where answers are not foretold well, rates are not known either.
         let learnt = (ORDER as f64 / CHANGE) * (ORDER as f64 / CHANGE);
         let bent = bent + self.misfit.min(learnt) * pushed;
+        self.masking = bent;
         let rounding = TOLERANCES.rounding * (f64::EPSILON + speed);
         /// Noise counts this much more than was seen of it.
         const CAUTION: f64 = 4.0;
@@ -610,7 +615,8 @@ impl Operator {
         let speed = self.velocities[..rows].iter().fold(0.0_f64, |most, v| most.max(v.abs()));
         let all = PROBE_SIZE.0 * acceleration + PROBE_SIZE.1 * speed / length;
         let least = all / (rows as f64 / 3.0).sqrt();
-        let clear = (CLEAR * self.noise.sqrt() / length).min(MOST_PROBE * acceleration);
+        // Where contact presses on other bodies, probes have to stand out of that too.
+        let clear = (CLEAR * (self.noise + self.masking).sqrt() / length).min(MOST_PROBE * acceleration);
         let size = if !due {
             0.0
         } else if tries {
@@ -695,8 +701,25 @@ impl Operator {
         one == other || size(one, other) > APART * APART * (size(one, one) * size(other, other)).sqrt()
     }
 
-    /// Writes the operator at a time `ahead`, symmetric and positive.
-    pub fn write(&self, ahead: f64, operator: &mut Vec<f64>, turns: &mut Vec<f64>) {
+    /// Takes the nearest operator that makes no energy. What is known better counts more, so that what is unsure of a body
+    /// does not change how others respond [Higham 2002, weighted norm].
+    fn make_positive(&self, operator: &mut [f64], [turned, turns]: &mut [Vec<f64>; 2]) {
+        let (rows, all) = (self.rows, 2 * self.rows);
+        let mut weights = [0.0; MOST_ROWS];
+        for (row, weight) in weights[..rows].iter_mut().enumerate() {
+            *weight = 1.0 / self.covariance[row * (all + 1)].max(f64::MIN_POSITIVE).sqrt().sqrt();
+        }
+        let places = || (0..rows * rows).map(|place| (place, weights[place / rows] * weights[place % rows]));
+        places().for_each(|(place, weight)| operator[place] *= weight);
+        turned.clear();
+        turned.extend_from_slice(operator);
+        diagonalize(turned, turns, rows);
+        write_with(|own, _| own.max(0.0), turned, turns, rows, operator);
+        places().for_each(|(place, weight)| operator[place] /= weight);
+    }
+
+    /// Writes the operator at a time `ahead`, symmetric and positive, and the same with what hardly moves raised.
+    pub fn write(&self, ahead: f64, [operator, raised]: &mut [Vec<f64>; 2], room: &mut [Vec<f64>; 2]) {
         let (rows, all) = (self.rows, 2 * self.rows);
         operator.clear();
         operator.extend((0..rows * rows).map(|place| {
@@ -713,7 +736,18 @@ impl Operator {
             }
         }
         let least = self.misfit.sqrt().clamp(LEAST, MOST_RAISED);
-        raise(operator, turns, rows, least);
+        let largest = (0..rows).fold(0.0_f64, |most, row| most.max(operator[row * (rows + 1)]));
+        if !is_positive(operator, &mut room[0], rows, least * largest) {
+            self.make_positive(operator, room);
+        }
+        let [turned, turns] = room;
+        turned.clone_from(operator);
+        diagonalize(turned, turns, rows);
+        raised.resize(rows * rows, 0.0);
+        write_with(|own, largest| own.max(least * largest), turned, turns, rows, raised);
+        // What is known no better than it moves is not foretold to move.
+        let known = |own, largest| if own > least * largest { own } else { 0.0 };
+        write_with(known, turned, turns, rows, operator);
     }
 }
 
@@ -785,22 +819,42 @@ fn tangents(normal: &[f64; 3]) -> [[f64; 3]; 2] {
     [one, cross(normal, &one)]
 }
 
-/// Raises eigenvalues of a symmetric matrix below a part of the largest one to it: of what moves less
-/// nothing is known, and it is pushed with bounded forces.
-fn raise(matrix: &mut [f64], turns: &mut Vec<f64>, rows: usize, least: f64) {
-    diagonalize(matrix, turns, rows);
-    let mut values = [0.0; MOST_ROWS];
-    let mut largest = 0.0_f64;
-    for row in 0..rows {
-        values[row] = matrix[row * rows + row];
-        largest = largest.max(values[row]);
+/// Whether a symmetric matrix is positive but for a shift, by its Cholesky factor.
+fn is_positive(matrix: &[f64], factor: &mut Vec<f64>, rows: usize, shift: f64) -> bool {
+    factor.clear();
+    factor.extend_from_slice(matrix);
+    for column in 0..rows {
+        let known = |row: usize, factor: &[f64]| {
+            dot(&factor[row * rows..][..column], &factor[column * rows..][..column])
+        };
+        let square = factor[column * (rows + 1)] + shift - known(column, factor);
+        if square.is_nan() || square <= 0.0 {
+            return false;
+        }
+        let pivot = square.sqrt();
+        factor[column * (rows + 1)] = pivot;
+        for row in column + 1..rows {
+            factor[row * rows + column] = (factor[row * rows + column] - known(row, factor)) / pivot;
+        }
     }
-    for value in &mut values[..rows] {
-        *value = value.max(least * largest);
-    }
+    true
+}
+
+/// Writes a symmetric matrix with other eigenvalues: those that are made of its own and of the largest one.
+fn write_with(
+    values: impl Fn(f64, f64) -> f64,
+    turned: &[f64],
+    turns: &[f64],
+    rows: usize,
+    matrix: &mut [f64],
+) {
+    let own = |row: usize| turned[row * (rows + 1)];
+    let largest = (0..rows).fold(0.0_f64, |most, row| most.max(own(row)));
+    let mut made = [0.0; MOST_ROWS];
+    made.iter_mut().zip((0..rows).map(own)).for_each(|(made, own)| *made = values(own, largest));
     for one in 0..rows {
         for other in 0..rows {
-            let vectors = (0..rows).map(|k| turns[one * rows + k] * values[k] * turns[other * rows + k]);
+            let vectors = (0..rows).map(|k| turns[one * rows + k] * made[k] * turns[other * rows + k]);
             matrix[one * rows + other] = vectors.sum();
         }
     }
@@ -858,6 +912,29 @@ fn diagonalize(matrix: &mut [f64], turns: &mut Vec<f64>, rows: usize) {
 mod tests {
     use super::*;
     use nalgebra::{Matrix6, Rotation3};
+
+    /// One body is well known, the other one not at all, and both together make energy.
+    #[test]
+    fn what_is_unsure_gives_way() {
+        let mut operator = Operator::new(2);
+        operator.guess(|_| 1.0);
+        let known = 1e-8;
+        for row in 0..3 {
+            operator.covariance[row * 13] = known * known;
+        }
+        for (one, other, entry) in [(0, 3, 0.8), (3, 0, 0.8), (3, 3, 0.1)] {
+            operator.w[6 * one + other] = entry;
+        }
+        let mut written = [Vec::new(), Vec::new()];
+        operator.write(0.0, &mut written, &mut [Vec::new(), Vec::new()]);
+        let [known, raised] = written.map(|entries| Matrix6::from_row_slice(&entries));
+        for written in [known, raised] {
+            assert!((written.fixed_view::<3, 3>(0, 0) - Matrix3::identity()).norm() < 1e-2);
+            assert!(written[(3, 3)] > 0.3, "{written}");
+        }
+        assert!(known.symmetric_eigenvalues().min() > -1e-12);
+        assert!(raised.symmetric_eigenvalues().min() > 1e-4);
+    }
 
     #[test]
     fn a_matrix_turns_with_two_bodies() {

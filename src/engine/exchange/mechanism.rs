@@ -98,10 +98,10 @@ pub fn learn<S: Scalar>(system: &System, state: &mut State<S>, together: &mut In
     }
     if state.operator.joined {
         together.join(system.nodes.len(), members.iter().map(|&member| system.couplings[member].node));
-        let (operator, turns) = together.buffers();
+        let (operators, room) = together.buffers();
         // Forces act in the middle of the window that they are made for.
         let ahead = (late as f64 + 0.5) * state.couplings[members[0]].memory.length;
-        state.operator.write(ahead, operator, turns);
+        state.operator.write(ahead, operators, room);
         together.set();
     } else {
         together.clear();
@@ -128,7 +128,8 @@ fn take<S: Scalar>(
     together.write(|row, column| {
         // What does not move is not pushed beyond what contact can bear.
         let least = if row == column { LEAST * largest } else { 0.0 };
-        now(row, column) + S::from(ahead * operator.rate(row, column) + least)
+        let known = now(row, column) + S::from(ahead * operator.rate(row, column));
+        [known, known + S::from(least)]
     });
 }
 

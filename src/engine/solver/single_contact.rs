@@ -143,6 +143,9 @@ impl SingleContact {
         let size = self.trace;
         let mut low = 0.0;
         let mut high = f64::INFINITY;
+        // Friction changes with the rate as soon as that is of the order of the smaller eigenvalue of `S`: nearly four times
+        // it where one is much smaller, and `size` where both are equal.
+        let least = if self.determinant > 0.0 { 4.0 * self.determinant / size } else { 0.0 };
         let mut rate = if *alpha > 0.0 && *alpha < LARGEST_GUESS {
             *alpha
         } else {
@@ -186,8 +189,9 @@ impl SingleContact {
                 return Some(on_the_cone);
             }
             // Newton squares the error, bisection has no more numbers to try.
-            settled = (next == newton && (newton - rate).abs() <= TOLERANCES.half_of_digits * (rate + size))
-                || high - low <= ROUND_OFF * (low + size);
+            let near = TOLERANCES.half_of_digits * (rate + least) + ROUND_OFF * size;
+            settled =
+                (next == newton && (newton - rate).abs() <= near) || high - low <= ROUND_OFF * (low + size);
             rate = next;
         }
         None
@@ -227,6 +231,20 @@ mod tests {
             slips += u32::from(r[0] > 0.0 && (r[1].hypot(r[2]) - mu * r[0]).abs() < 1e-12);
         }
         assert!(slips > 500);
+    }
+
+    #[test]
+    fn slip_along_what_hardly_moves_is_exact() {
+        // The second tangent moves less by up to eight orders, and what presses on is at the limit of friction.
+        for k in 0..2000 {
+            let small = 10f64.powf(-8.0 * f64::from(k) / 2000.0);
+            let block =
+                [[1.46, 0.53, 0.1 * small], [0.53, 1.54, 0.2 * small], [0.1 * small, 0.2 * small, small]];
+            let angle = 0.37 * f64::from(k);
+            let q = [-1.0, 0.5 * angle.cos(), small * (0.3 + f64::from(k % 7)) * angle.sin()];
+            let r = solve(&block, q, 0.5).unwrap();
+            assert!(residual(&block, q, 0.5, r) < 1e-14, "{small} {q:?}: {r:?}");
+        }
     }
 
     #[test]
