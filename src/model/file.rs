@@ -320,7 +320,7 @@ pub(super) struct NodeEntry {
     /// Boolean, default true, for coupling "kinetic" only: remove energy that the coupling has added.
     #[schemars(with = "Option<bool>")]
     pub guard: Option<Spanned<bool>>,
-    /// Boolean or "given", for coupling "kinetic" only: whether the node is a point of a mechanism of the master, such as the tip of an arm; the response of all such nodes to forces on one another is then estimated, or with "given" set by the master. If left out, the FMU detects this with small test forces.
+    /// Boolean or "given", for coupling "kinetic" only: whether the node is a point of a mechanism of the master, such as the tip of an arm; the response of all such nodes to forces on one another is then estimated, or with "given" told by the master. If left out, the FMU finds out by small test forces.
     #[schemars(with = "Option<MechanismEntry>")]
     pub mechanism: Option<Spanned<MechanismEntry>>,
     /// Boolean, default false, for coupling "kinetic" only: the master repeats steps until state and force agree.
