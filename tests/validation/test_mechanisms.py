@@ -1,7 +1,6 @@
 """Contact nodes on mechanisms of the master: against exact paths, and against the same body inside the FMU. Nothing is
 told but a mass of each node, which may be wrong by a factor of five; the exchange order is found out."""
 
-from functools import lru_cache
 from itertools import repeat
 
 import numpy as np
@@ -11,8 +10,10 @@ from fmi3_side import slave3
 from fmpy.fmi1 import FMICallException
 from kinetic_cases import ORDERS
 from mechanisms import (
+    EFFECTIVE,
     FOUND,
     GIVEN,
+    STEP,
     Car,
     Cart,
     DoublePendulum,
@@ -25,34 +26,12 @@ from mechanisms import (
     Several,
     Table,
     couple,
+    exact_pendulum,
     model,
+    pendulum_errors,
 )
 
-STEP = 1e-3
-
 pytestmark = pytest.mark.parametrize("order", ORDERS)
-
-# What a force at the pendulum's tip moves along the normal at the first impact.
-EFFECTIVE = 1.563
-
-
-@lru_cache
-def exact_pendulum(restitution, mu):
-    times = STEP * np.arange(1901)
-    return times, *DoublePendulum().exact(restitution, mu, times)
-
-
-def pendulum_errors(times, states, restitution, mu, count=3):
-    """Largest errors of the tip between the first impacts, away from the windows in which impulses are delivered."""
-    grid, exact, impacts = exact_pendulum(restitution, mu)
-    pendulum = DoublePendulum()
-    tips = np.array([pendulum.tip(y)[0] for y in states])
-    tips = np.array([np.interp(grid, times, tips[:, axis]) for axis in range(2)]).T
-    errors = np.abs(tips - exact).max(axis=1)
-    starts = [time for time, _ in impacts[:count]]
-    ends = [time for time, _ in impacts[1 : count + 1]] + [grid[-1]]
-    return [errors[(grid > a + 0.01) & (grid < b - 0.005)].max() for a, b in zip(starts, ends) if b - a > 0.03]
-
 
 def lasting(energies, steps=6):
     """The largest energy that lasts for longer than the delivery of an impact."""
