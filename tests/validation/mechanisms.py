@@ -644,13 +644,13 @@ class Gripper:
         self.y = runge_kutta(rate, self.y, h)
         self.time += h
 
-    def model(self, step):
+    def model(self, step, key):
         pads = "".join(
             f"""
 [[node]]
 name = "n{k}"
 mass = 1.0
-mechanism = true
+{key}
 shape.sphere.radius = 0.01
 position = [{x}, 0.0, 0.05]
 [[contact]]

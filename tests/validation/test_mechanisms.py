@@ -285,11 +285,12 @@ def test_coupler_of_a_four_bar_linkage(fmus, order, mu):
     assert warnings == []
 
 
-def test_cart_slides_to_a_stop(fmus, order):
+@pytest.mark.parametrize("declared", [True, None])
+def test_cart_slides_to_a_stop(fmus, order, declared):
     """A cart dropped while it rolls on: at the impact and afterwards Coulomb's law slows it down, and it stays level."""
     mu, speed, height, stop = 0.3, 1.0, 0.1, 0.6
     times, states, energies, _, warnings = couple(
-        fmus, Cart(height, speed), [2.0] * 2, 0.0, mu, order, repeat(STEP), stop
+        fmus, Cart(height, speed), [2.0] * 2, 0.0, mu, order, repeat(STEP), stop, declared=declared
     )
     fall = np.sqrt(2 * height / 9.81)
     after = times - fall
@@ -302,7 +303,7 @@ def test_cart_slides_to_a_stop(fmus, order):
     assert np.abs(states[after > 0.003][:, 1] - 0.2).max() < 1e-5
     assert np.abs(states[:, 2]).max() < 1e-3
     assert energies.max() - energies[0] < 1e-6
-    assert warnings == []
+    assert len(warnings) == (0 if declared else 2) and all(FOUND in line for line in warnings)
 
 
 @pytest.mark.parametrize("rule", ["symplectic Euler", "implicit Euler", "CVODE 1e-6"])
@@ -351,18 +352,21 @@ def test_table(fmus, order, start, mu, restitution):
     assert np.abs(states[:, :3] - owned).max() < 1e-3
 
 
-def test_table_that_slides_from_the_start(fmus, order):
+@pytest.mark.parametrize("declared", [True, None])
+def test_table_that_slides_from_the_start(fmus, order, declared):
     """Nothing is learnt yet when it touches."""
     table = Table(height=0.35, velocity=(0.5, 0.0, 0.0))
     owned = table.owned(fmus, 0.0, 0.5, STEP, 0.5)
-    _, states, energies, _, _ = couple(fmus, table, [2.5] * 4, 0.0, 0.5, order, repeat(STEP), 0.5)
+    result = couple(fmus, table, [2.5] * 4, 0.0, 0.5, order, repeat(STEP), 0.5, declared=declared)
+    _, states, energies, _, _ = result
     assert energies.max() < energies[0] * (1 + 1e-9)
     assert np.abs(states[:, :3] - owned).max() < {"sequential": 1e-4, "parallel": 1e-2}[order]
 
 
-def test_gripper_holds_a_box_of_the_fmu(fmus, order):
+@pytest.mark.parametrize("key", ["mechanism = true", ""], ids=["said", "left_out"])
+def test_gripper_holds_a_box_of_the_fmu(fmus, order, key):
     gripper = Gripper()
-    points = Points(fmus, gripper.model(STEP), 2, order)
+    points = Points(fmus, gripper.model(STEP, key), 2, order)
     points.start(*gripper.points())
     box = lambda: points.slave.real("box.r[1]", "box.r[2]", "box.r[3]")
     places, forces = [], []
