@@ -1,8 +1,10 @@
 """The pages as a book: all of them are in it, and every link leads somewhere."""
 
+import html
 import re
 import shutil
 import subprocess
+import tomllib
 
 import pytest
 from conftest import ROOT, long_only
@@ -65,3 +67,16 @@ def test_book_builds(tmp_path):
     for page in ROOT.glob("docs/*.md"):
         if page.name not in ("SUMMARY.md", "README.md"):
             assert (tmp_path / page.name).with_suffix(".html").exists()
+    # As the book has them: it turns names that end in `.md` into `.html`, also those of files that are not in it.
+    texts = {page.name: page.read_text() for page in tmp_path.glob("*.html") if page.name not in ("print.html", "404.html")}
+    built = (ROOT / "docs" / tomllib.loads((ROOT / "docs/book.toml").read_text())["build"]["build-dir"]).resolve()
+    followed = 0
+    for name, text in texts.items():
+        main = text.partition("<main>")[2].partition("</main>")[0]
+        for link in re.findall(r'(?:href|src)="(?![a-z]+:)([^"]+)"', main):
+            path, _, anchor = html.unescape(link).partition("#")
+            inside = tmp_path / (path or name)
+            assert inside.exists() or (built / path).resolve().exists(), f"{name}: {link}"
+            assert not anchor or f'id="{anchor}"' in texts[inside.name], f"{name}: {link}"
+            followed += 1
+    assert followed > 200
