@@ -364,7 +364,9 @@ impl CouplingLog {
             return;
         }
         let speed = |&member: &usize| after.couplings[member].given.velocity.norm();
-        let fastest = members.iter().map(speed).fold(0.0, f64::max);
+        // While an impact is delivered, velocities are no measure of the energy.
+        let counted: &[usize] = if after.operator.delivers_impact() { &[] } else { members };
+        let fastest = counted.iter().map(speed).fold(0.0, f64::max);
         // The mass that has the kinetic energy of all of them at the speed of the fastest.
         let share = |member: &usize| {
             let part = if fastest > 0.0 { speed(member) / fastest } else { 1.0 };

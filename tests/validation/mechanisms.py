@@ -1,10 +1,12 @@
 """Mechanisms in the master whose points are contact nodes of the FMU: pendulums of several links, a four-bar linkage, a table
 on four feet, a cart, a slider on a rail. Each gives positions and velocities of its points and is moved under forces there, held over a step."""
 
+from functools import lru_cache
+
 import numpy as np
 from cvode_side import write
 from fmpy.sundials import CVodeSolver
-from masters import FMU2NamedSlave
+from masters import FMU2NamedBlock, FMU2NamedSlave
 from scipy.integrate import solve_ivp
 from scipy.optimize import root
 
@@ -44,10 +46,11 @@ friction.cone.mu = {mu}
 
 
 class Points:
-    """The points of an FMU that a master moves."""
+    """The points of an FMU that a master moves: in co-simulation, or in model exchange in the order "events"."""
 
     def __init__(self, fmus, text, count, order):
-        self.slave, self.count, self.order = FMU2NamedSlave(*fmus.of_text(text)), count, order
+        kind = FMU2NamedBlock if order == "events" else FMU2NamedSlave
+        self.slave, self.count, self.order = kind(*fmus.of_text(text)), count, order
         self.slave.instantiate()
         names = lambda letter, k: [self.slave.references[f"n{k}.{letter}[{axis}]"] for axis in (1, 2, 3)]
         self.inputs = [reference for k in range(count) for reference in names("r", k) + names("v", k)]
@@ -82,6 +85,8 @@ class Points:
 
     def forces(self, positions, velocities, h):
         """Makes a step. Returns the forces that act in it."""
+        if self.order == "events":
+            return self.forces_of_event(positions, velocities, h)
         self.give(positions, velocities)
         self.slave.doStep(self.time, h)
         self.time += h
@@ -89,6 +94,18 @@ class Points:
         acting = new if self.order == "sequential" else self.held
         self.held = new
         return acting
+
+    def forces_of_event(self, positions, velocities, h):
+        """The same for the time up to the next event."""
+        self.slave.setTime(self.time)
+        self.give(positions, velocities)
+        if self.time > 0.0:
+            self.slave.enterEventMode()
+        following = self.slave.new_states()
+        assert abs(following - self.time - h) < 1e-12
+        self.slave.enterContinuousTimeMode()
+        self.time = following
+        return self.read()
 
     def end(self):
         self.slave.terminate()
@@ -245,6 +262,29 @@ class DoublePendulum(Pendulum):
 
     def __init__(self, rule="RK4", angles=(1.2, 1.2)):
         super().__init__(angles, -1.6, rule=rule)
+
+
+# Step, and what a force at the pendulum's tip moves along the normal at the first impact.
+STEP = 1e-3
+EFFECTIVE = 1.563
+
+
+@lru_cache
+def exact_pendulum(restitution, mu):
+    times = STEP * np.arange(1901)
+    return times, *DoublePendulum().exact(restitution, mu, times)
+
+
+def pendulum_errors(times, states, restitution, mu, count=3):
+    """Largest errors of the tip between the first impacts, away from the windows in which impulses are delivered."""
+    grid, exact, impacts = exact_pendulum(restitution, mu)
+    pendulum = DoublePendulum()
+    tips = np.array([pendulum.tip(y)[0] for y in states])
+    tips = np.array([np.interp(grid, times, tips[:, axis]) for axis in range(2)]).T
+    errors = np.abs(tips - exact).max(axis=1)
+    starts = [time for time, _ in impacts[:count]]
+    ends = [time for time, _ in impacts[1 : count + 1]] + [grid[-1]]
+    return [errors[(grid > a + 0.01) & (grid < b - 0.005)].max() for a, b in zip(starts, ends) if b - a > 0.03]
 
 
 def integrate(mechanism, rate, h, tolerance):
@@ -604,13 +644,13 @@ class Gripper:
         self.y = runge_kutta(rate, self.y, h)
         self.time += h
 
-    def model(self, step):
+    def model(self, step, key):
         pads = "".join(
             f"""
 [[node]]
 name = "n{k}"
 mass = 1.0
-mechanism = true
+{key}
 shape.sphere.radius = 0.01
 position = [{x}, 0.0, 0.05]
 [[contact]]

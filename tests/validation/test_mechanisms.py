@@ -1,7 +1,6 @@
 """Contact nodes on mechanisms of the master: against exact paths, and against the same body inside the FMU. Nothing is
 told but a mass of each node, which may be wrong by a factor of five; the exchange order is found out."""
 
-from functools import lru_cache
 from itertools import repeat
 
 import numpy as np
@@ -11,8 +10,10 @@ from fmi3_side import slave3
 from fmpy.fmi1 import FMICallException
 from kinetic_cases import ORDERS
 from mechanisms import (
+    EFFECTIVE,
     FOUND,
     GIVEN,
+    STEP,
     Car,
     Cart,
     DoublePendulum,
@@ -25,34 +26,12 @@ from mechanisms import (
     Several,
     Table,
     couple,
+    exact_pendulum,
     model,
+    pendulum_errors,
 )
 
-STEP = 1e-3
-
 pytestmark = pytest.mark.parametrize("order", ORDERS)
-
-# What a force at the pendulum's tip moves along the normal at the first impact.
-EFFECTIVE = 1.563
-
-
-@lru_cache
-def exact_pendulum(restitution, mu):
-    times = STEP * np.arange(1901)
-    return times, *DoublePendulum().exact(restitution, mu, times)
-
-
-def pendulum_errors(times, states, restitution, mu, count=3):
-    """Largest errors of the tip between the first impacts, away from the windows in which impulses are delivered."""
-    grid, exact, impacts = exact_pendulum(restitution, mu)
-    pendulum = DoublePendulum()
-    tips = np.array([pendulum.tip(y)[0] for y in states])
-    tips = np.array([np.interp(grid, times, tips[:, axis]) for axis in range(2)]).T
-    errors = np.abs(tips - exact).max(axis=1)
-    starts = [time for time, _ in impacts[:count]]
-    ends = [time for time, _ in impacts[1 : count + 1]] + [grid[-1]]
-    return [errors[(grid > a + 0.01) & (grid < b - 0.005)].max() for a, b in zip(starts, ends) if b - a > 0.03]
-
 
 def lasting(energies, steps=6):
     """The largest energy that lasts for longer than the delivery of an impact."""
@@ -306,11 +285,12 @@ def test_coupler_of_a_four_bar_linkage(fmus, order, mu):
     assert warnings == []
 
 
-def test_cart_slides_to_a_stop(fmus, order):
+@pytest.mark.parametrize("declared", [True, None])
+def test_cart_slides_to_a_stop(fmus, order, declared):
     """A cart dropped while it rolls on: at the impact and afterwards Coulomb's law slows it down, and it stays level."""
     mu, speed, height, stop = 0.3, 1.0, 0.1, 0.6
     times, states, energies, _, warnings = couple(
-        fmus, Cart(height, speed), [2.0] * 2, 0.0, mu, order, repeat(STEP), stop
+        fmus, Cart(height, speed), [2.0] * 2, 0.0, mu, order, repeat(STEP), stop, declared=declared
     )
     fall = np.sqrt(2 * height / 9.81)
     after = times - fall
@@ -323,7 +303,7 @@ def test_cart_slides_to_a_stop(fmus, order):
     assert np.abs(states[after > 0.003][:, 1] - 0.2).max() < 1e-5
     assert np.abs(states[:, 2]).max() < 1e-3
     assert energies.max() - energies[0] < 1e-6
-    assert warnings == []
+    assert len(warnings) == (0 if declared else 2) and all(FOUND in line for line in warnings)
 
 
 @pytest.mark.parametrize("rule", ["symplectic Euler", "implicit Euler", "CVODE 1e-6"])
@@ -372,18 +352,21 @@ def test_table(fmus, order, start, mu, restitution):
     assert np.abs(states[:, :3] - owned).max() < 1e-3
 
 
-def test_table_that_slides_from_the_start(fmus, order):
+@pytest.mark.parametrize("declared", [True, None])
+def test_table_that_slides_from_the_start(fmus, order, declared):
     """Nothing is learnt yet when it touches."""
     table = Table(height=0.35, velocity=(0.5, 0.0, 0.0))
     owned = table.owned(fmus, 0.0, 0.5, STEP, 0.5)
-    _, states, energies, _, _ = couple(fmus, table, [2.5] * 4, 0.0, 0.5, order, repeat(STEP), 0.5)
+    result = couple(fmus, table, [2.5] * 4, 0.0, 0.5, order, repeat(STEP), 0.5, declared=declared)
+    _, states, energies, _, _ = result
     assert energies.max() < energies[0] * (1 + 1e-9)
     assert np.abs(states[:, :3] - owned).max() < {"sequential": 1e-4, "parallel": 1e-2}[order]
 
 
-def test_gripper_holds_a_box_of_the_fmu(fmus, order):
+@pytest.mark.parametrize("key", ["mechanism = true", ""], ids=["said", "left_out"])
+def test_gripper_holds_a_box_of_the_fmu(fmus, order, key):
     gripper = Gripper()
-    points = Points(fmus, gripper.model(STEP), 2, order)
+    points = Points(fmus, gripper.model(STEP, key), 2, order)
     points.start(*gripper.points())
     box = lambda: points.slave.real("box.r[1]", "box.r[2]", "box.r[3]")
     places, forces = [], []

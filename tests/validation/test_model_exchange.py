@@ -1,6 +1,7 @@
 """The same FMU in model exchange and in co-simulation, and in a master that integrates the smooth side with CVODE."""
 
 from dataclasses import replace
+from itertools import repeat
 
 import exact
 import numpy as np
@@ -9,6 +10,7 @@ from conftest import MODELS, contact_fmu, read_csv
 from cvode_side import Integrated
 from fmpy import read_model_description, simulate_fmu
 from kinetic_cases import Options, ball, ball_side, impacts, on_plane, oscillator
+from mechanisms import EFFECTIVE, DoublePendulum, Table, couple, exact_pendulum, pendulum_errors
 
 G, STEP = 10.0, 1e-3
 EVENTS = 100
@@ -147,3 +149,33 @@ def test_ball_of_wrong_mass_that_cvode_moves(fmus, mass):
     print("restitution", restitution, "mass", result.mass)
     assert restitution < 1e-3
     assert abs(result.mass - 1.0) < 1e-6
+
+
+@pytest.mark.parametrize("factor", [0.5, 5.0])
+@pytest.mark.parametrize("mu", [0.0, 0.5])
+def test_tip_of_a_pendulum(fmus, mu, factor):
+    """A point of a mechanism that the master integrates between events."""
+    result = couple(fmus, DoublePendulum(), [factor * EFFECTIVE], 0.5, mu, "events", repeat(STEP), 1.9)
+    times, states, energies, _, warnings = result
+    errors = pendulum_errors(times, states, 0.5, mu)
+    print("errors", errors)
+    assert max(errors) < 1e-2
+    impacts = exact_pendulum(0.5, mu)[2]
+    after = (times > impacts[0][0] + 5 * STEP) & (times < impacts[1][0] - 5 * STEP)
+    span = energies[0] - DoublePendulum().energy(np.zeros(4))
+    assert np.abs(energies[after] - impacts[0][1]).max() < 5e-3 * span
+    assert energies.max() - energies[0] < 1e-6 * span
+    assert warnings == []
+
+
+@pytest.mark.parametrize("speed", [0.0, 0.5])
+def test_table_on_four_feet(fmus, speed):
+    """Four points of one body, against the same body in the FMU."""
+    table = Table(height=0.45, velocity=(speed, 0.0, 0.0))
+    owned = table.owned(fmus, 0.0, 0.5, STEP, 0.6)
+    _, states, energies, forces, warnings = couple(fmus, table, [2.5] * 4, 0.0, 0.5, "events", repeat(STEP), 0.6)
+    print("error", np.abs(states[:, :3] - owned).max())
+    assert np.abs(states[:, :3] - owned).max() < 1e-3
+    assert np.abs(forces[-100:].sum(axis=1).mean(axis=0) - [0.0, 0.0, 98.1]).max() < 0.1
+    assert energies.max() < energies[0] * (1 + 1e-9)
+    assert warnings == []

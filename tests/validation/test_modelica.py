@@ -36,6 +36,31 @@ friction.cone.mu = 0.3
 """
 
 
+CART = """
+[model]
+name = "cart"
+[engine]
+gravity = [0.0, 0.0, -9.81]
+[[node]]
+name = "front"
+mechanism = true
+mass = 2.0
+position = [0.3, 0.0, 0.1]
+[[node]]
+name = "rear"
+mechanism = true
+mass = 2.0
+position = [-0.3, 0.0, 0.1]
+[[surface]]
+name = "floor"
+shape.plane.normal = [0.0, 0.0, 1.0]
+[[contact]]
+between = ["*", "floor"]
+restitution = 0.0
+friction.cone.mu = 0.3
+"""
+
+
 class Package:
     """A package, and what its models give to the external object."""
 
@@ -69,9 +94,11 @@ class Package:
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory):
-    """Packages by name: a ball, a sphere that rolls, two balls, bodies of every kind, a mechanism of the engine's own."""
+    """Packages by name: a ball, a sphere that rolls, two balls, bodies of every kind, a mechanism of the engine's own, two
+    points of one body."""
     folder = tmp_path_factory.mktemp("modelica packages")
     (folder / "sphere.toml").write_text(SPHERE)
+    (folder / "cart.toml").write_text(CART)
     couplings = (ROOT / "tests/fixtures/couplings.toml").read_text()
     ball = (ROOT / "models/coupled_ball/model.toml").read_text()
     second = ball[ball.index("[[node]]") : ball.index("[[surface]]")].replace('"ball"', '"right"')
@@ -83,6 +110,7 @@ def packages(tmp_path_factory):
         sphere=Package(folder / "sphere.toml", folder / "Sphere"),
         shared=Package(folder / "shared.toml", folder / "Shared"),
         couplings=Package(folder / "couplings.toml", folder / "Couplings"),
+        cart=Package(folder / "cart.toml", folder / "Cart"),
         crank=Package(ROOT / "models/slider_crank/model.toml", folder / "Crank"),
     )
 
@@ -177,6 +205,24 @@ def test_two_nodes_share_an_engine(packages, driver):
     times, left, right = rows(drive(driver, "shared", packages.shared.arguments("ContactSystem"), 2000), "shared").T
     check_heights(times, left, height=0.801)
     check_heights(times, right, height=0.5)
+
+
+def test_two_frames_of_one_body(packages, driver):
+    """A cart that is dropped while it rolls on: Coulomb's law slows it down at the impact and afterwards, and it stays level."""
+    text = (packages.cart.folder / "ContactSystem.mo").read_text()
+    assert "  front_f = results[1:3]*unitForce;\n" in text and "  rear_f = results[9:11]*unitForce;\n" in text
+    times, x, z, angle = rows(drive(driver, "cart", packages.cart.arguments("ContactSystem"), 600), "cart").T
+    mu, g, fall = 0.3, 9.81, np.sqrt(0.2 / 9.81)
+    after = times - fall
+    slower = 1.0 - mu * g * fall
+    end = slower / (mu * g)
+    slid = np.where(after < end, slower * after - 0.5 * mu * g * after**2, 0.5 * slower * end)
+    exact_x = np.where(after < 0.0, times, fall + slid)
+    away = (after < 0.0) | (after > 0.003)
+    print("x", np.abs(x - exact_x)[away].max(), "z", np.abs(z[after > 0.003] - 0.2).max(), "angle", np.abs(angle).max())
+    assert np.abs(x - exact_x)[away].max() < 1e-4
+    assert np.abs(z[after > 0.003] - 0.2).max() < 1e-5
+    assert np.abs(angle).max() < 1e-3
 
 
 def test_an_event_that_is_evaluated_twice_counts_once(packages, driver):

@@ -456,6 +456,13 @@ impl Operator {
         }
     }
 
+    /// Whether an impact is being delivered, in which bodies may have any velocity: what one is seen to have been wrong by is
+    /// made up for within some windows; what goes on longer is none.
+    pub fn delivers_impact(&self) -> bool {
+        let (calm, busy) = self.settling;
+        calm <= RECENT && busy <= 2 * RECENT
+    }
+
     /// Whether samples tell the noise, so that probes can be sized.
     pub fn is_ready(&self) -> bool {
         self.count >= SAMPLES as u32 + LISTEN

@@ -2,7 +2,6 @@
 
 use crate::engine::contact::InverseMass;
 use crate::engine::coupling::CouplingMode;
-use crate::engine::coupling::operator::RECENT;
 use crate::engine::math::twist::Mobility;
 use crate::engine::scalar::Scalar;
 use crate::engine::state::State;
@@ -59,8 +58,7 @@ pub fn book<S: Scalar>(system: &System, state: &mut State<S>, together: &Inverse
     }
     let (calm, busy) = operator.settling;
     operator.settling = if is_settled { (calm.saturating_add(1), 0) } else { (0, busy.saturating_add(1)) };
-    // What an impact is seen to have been wrong by is made up for within some windows; what goes on longer is none.
-    if operator.settling.0 > RECENT || operator.settling.1 > 2 * RECENT {
+    if !operator.delivers_impact() {
         operator.excess = (operator.excess + std::mem::take(&mut operator.work)).max(0.0);
     }
     for &member in &mechanism.members {
