@@ -620,10 +620,10 @@ pub(super) enum MotionName {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ContactEntry {
-    /// String, default the two names joined by _: letters, digits and _, unique among nodes, surfaces, contacts, springs and joints. With "*" in `between` it makes the contacts one group with one set of variables. So does leaving it out where "*" stands for more than 10000 pairs: such a group is called all, all_floor and so on, and shows totals; entries that name fewer pairs show each.
+    /// String, default the two names joined by _: letters, digits and _, unique among nodes, surfaces, contacts, springs and joints. With "*" in `between`, a name makes the contacts one group with one set of variables, the totals. Without a name each pair has variables of its own; more than 10000 pairs are a group in any case, called all, all_floor and so on.
     #[schemars(with = "Option<String>")]
     pub name: Option<Spanned<String>>,
-    /// Two names, required: a node and a surface, or two nodes; "*" stands for every node and every surface that the other side can touch, "ball_*" for those whose names begin with "ball_". The entry with more exact names decides.
+    /// Two names, required: a node and a surface, or two nodes; "*" stands for every node and every surface that the other side can touch, "ball_*" for those whose names begin with "ball_". If several entries match a pair, the one with more exact names counts.
     #[schemars(with = "[String; 2]")]
     pub between: Spanned<[Spanned<String>; 2]>,
     /// Number from 0 to 1, default 0.0: Newton coefficient of restitution.
