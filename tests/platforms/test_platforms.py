@@ -1,11 +1,12 @@
 """The libraries of `scripts/all-platforms`: what they need of a system, and the same bits in every run.
 
 Run by `scripts/all-platforms --check`, which sets RUNTIMES (the folder of libraries), CONTACT_FMU (a builder that
-embeds them) and MACHINE_PATHS (folders of the build machine, one a line).
+embeds them), MACHINE_PATHS (folders of the build machine, one a line) and QUICK (true without optimisation).
 """
 
 import hashlib
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -320,3 +321,20 @@ def test_fmi3_is_less_than_a_third_larger(folder, platform):
         subprocess.run([BUILDER, "build", model, "-o", path, "--fmi", version, "--platform", platform], check=True)
         sizes.append(path.stat().st_size)
     assert 3 * sizes[1] < 4 * sizes[0], sizes
+
+
+@pytest.mark.skipif(os.environ.get("QUICK") == "true", reason="the page is about optimised libraries")
+@pytest.mark.parametrize("platforms, words", [
+    (list(EXTENSIONS), r"all platforms has (\S+) MB for FMI 2.0 and (\S+) MB"),
+    (["linux64"], r"x86_64, alone has (\S+) and (\S+) MB"),
+])
+def test_sizes_are_those_of_the_page(folder, platforms, words):
+    if not set(platforms) <= set(BUILT):
+        pytest.skip(f"{', '.join(BUILT)} were built only")
+    written = re.search(words, (ROOT / "docs/platforms.md").read_text())
+    for version, size in zip("23", written.groups()):
+        path = folder / f"page{version}.fmu"
+        options = [word for platform in platforms for word in ("--platform", platform)]
+        model = ROOT / "models" / "bouncing_ball" / "model.toml"
+        subprocess.run([BUILDER, "build", model, "-o", path, "--fmi", version, *options], check=True)
+        assert abs(path.stat().st_size / (1e6 * float(size)) - 1) < 0.1, (version, path.stat().st_size, size)
