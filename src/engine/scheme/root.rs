@@ -1,6 +1,6 @@
 //! Roots in brackets.
 
-use crate::engine::tolerances::BISECTIONS;
+use crate::engine::tolerances::{BISECTIONS, TOLERANCES};
 
 /// The place between `open`, where a function is not negative, and `closed`, where it is, at which its sign changes, from
 /// the side where it is not negative: the Illinois variant of regula falsi, with bisections against stalling.
@@ -8,12 +8,14 @@ use crate::engine::tolerances::BISECTIONS;
 pub fn sign_change(mut function: impl FnMut(f64) -> f64, mut open: f64, mut closed: f64) -> f64 {
     let (mut above, mut below) = (function(open), function(closed));
     let mut last = 0.0_f64;
+    // Where the function is negative by round-off from `open` on, the bracket would shrink down to the smallest number.
+    let narrow = TOLERANCES.last_bits * (closed - open);
     for look in 0..BISECTIONS {
         let width = closed - open;
         let secant = open + width * (above / (above - below));
         let bisect = look % 4 == 3 || !(secant > open && secant < closed);
         let middle = if bisect { open + 0.5 * width } else { secant };
-        if middle <= open || middle >= closed {
+        if width <= narrow || middle <= open || middle >= closed {
             break;
         }
         let here = function(middle);
