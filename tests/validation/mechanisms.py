@@ -682,3 +682,64 @@ between = ["box", "floor"]
 friction.cone.mu = 0.4
 {pads}
 """
+
+
+class Lid:
+    """A rod of 2 kg and 1 m on a hinge 0.3 m over the floor, which its free end hits. It is one rigid node."""
+
+    MASS, LENGTH, HEIGHT = 2.0, 1.0, 0.3
+
+    def __init__(self):
+        self.y = np.array([0.6, 0.0])
+
+    def inputs(self):
+        """Position, velocity, orientation and angular velocity of its centre."""
+        (angle, spin), half = self.y, 0.5 * self.LENGTH
+        c, s = np.cos(angle), np.sin(angle)
+        return {
+            "r": [half * c, 0.0, self.HEIGHT + half * s],
+            "v": [-half * s * spin, 0.0, half * c * spin],
+            "q": [np.cos(angle / 2), 0.0, -np.sin(angle / 2), 0.0],
+            "w": [0.0, -spin, 0.0],
+        }
+
+    def step(self, h, force, torque):
+        def rate(y):
+            c, s = np.cos(y[0]), np.sin(y[0])
+            push = 0.5 * self.LENGTH * (c * (force[2] - self.MASS * G) - s * force[0]) - torque[1]
+            return np.array([y[1], push / (self.MASS * self.LENGTH**2 / 3)])
+
+        self.y = runge_kutta(rate, self.y, h)
+
+    def energy(self):
+        spinning = self.MASS * self.LENGTH**2 / 6 * self.y[1] ** 2
+        return spinning + 0.5 * self.MASS * G * self.LENGTH * np.sin(self.y[0])
+
+    def model(self, step, restitution, mu):
+        start = self.inputs()
+        inertia = self.MASS * self.LENGTH**2 / 12
+        return f"""
+[model]
+name = "lid"
+[experiment]
+step = {step}
+[engine]
+gravity = [0.0, 0.0, -{G}]
+step = {step}
+[[surface]]
+name = "floor"
+shape.plane.normal = [0.0, 0.0, 1.0]
+[[node]]
+name = "lid"
+mass = {self.MASS}
+inertia = [0.01, {inertia}, {inertia}]
+shape.capsule.radius = 0.01
+shape.capsule.length = {self.LENGTH}
+shape.capsule.axis = [1.0, 0.0, 0.0]
+position = [{", ".join(repr(float(x)) for x in start["r"])}]
+orientation = [{", ".join(repr(float(x)) for x in start["q"])}]
+[[contact]]
+between = ["lid", "floor"]
+restitution = {restitution}
+friction.cone.mu = {mu}
+"""
