@@ -14,7 +14,7 @@ pub use jacobian::Jacobian;
 use super::geometry::solids::Feature;
 use super::geometry::{
     Meeting, NodeShape, Placed, Plane, Pose, Proximity, SurfaceShape, features, gap_of_features, is_flat,
-    proximity, sphere_plane,
+    over_plane, proximity,
 };
 use super::law::ContactMode;
 use super::math::rotation::{Orientation, spin};
@@ -142,7 +142,7 @@ impl<S: Scalar> Touch<S> {
     pub fn settle(&mut self, system: &System, state: &State<S>) {
         match fixed_sphere(system, self.sides()) {
             Some((radius, plane)) => {
-                let near = sphere_plane::proximity(radius, &state.nodes[self.node].position, &plane);
+                let near = over_plane::ball(radius, &state.nodes[self.node].position, &plane);
                 (self.gap, self.normal, self.arm) = (near.gap, near.normal, near.arm);
                 self.arm_after = near.arm;
                 self.carrier = None;
@@ -329,9 +329,7 @@ fn fixed_sphere<S: Scalar>(system: &System, sides: Sides) -> Option<(f64, Plane<
 #[inline]
 pub fn gap_at<S: Scalar>(system: &System, state: &State<S>, sides: Sides, point: usize) -> S {
     match fixed_sphere(system, sides) {
-        Some((radius, plane)) => {
-            sphere_plane::proximity(radius, &state.nodes[sides.node].position, &plane).gap
-        }
+        Some((radius, plane)) => over_plane::ball(radius, &state.nodes[sides.node].position, &plane).gap,
         None => near_now(system, state, sides, point).gap,
     }
 }

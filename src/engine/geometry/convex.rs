@@ -1,4 +1,5 @@
-//! Two convex solids with flat faces: balls and capsules with margins, boxes and hulls against boxes and hulls.
+//! Two convex solids with flat faces, or without: balls, capsules, boxes and hulls, of which capsules meet capsules, and
+//! balls and capsules meet solids with faces.
 //!
 //! Overlap: of the directions that can separate two polyhedra, the normals of faces and the products of edges whose
 //! normals meet (they make a face of the difference of the solids), the one with the largest separation is that of least
@@ -15,14 +16,14 @@ use super::box_parts::{corner_at, edge_at, face_at};
 use super::face_overlap::Polygon;
 use super::faceted::{self, Faceted};
 use super::part_pairs::Parts;
-use super::solids::{Feature, values};
+use super::solids::Feature;
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::{Matrix3, Vector3};
 
-/// Reports where the solids are nearer than `reach`: the corners of the common area of two faces, or the nearest parts.
-/// The second has no margin.
+/// Reports where the solids are nearer than `reach`: the corners of the common area of two faces, the ends of the common
+/// length of two capsules, or the nearest parts.
 ///
 /// The smallest gap reported is at most `TOLERANCES.sliver` times the smaller thickness larger than [`gap`].
 pub fn features<S: Scalar>(
@@ -33,8 +34,8 @@ pub fn features<S: Scalar>(
     reach: f64,
     found: &mut impl FnMut(Feature, Proximity<S>),
 ) {
-    let two = Two::new(first, &values(first_pose), second, &values(second_pose));
-    let to_parts = reach + first.margin();
+    let two = Two::new(first, &first_pose.values(), second, &second_pose.values());
+    let to_parts = reach + first.margin() + second.margin();
     if two.place.norm() - two.size >= to_parts {
         return;
     }
@@ -47,15 +48,20 @@ pub fn features<S: Scalar>(
     let sliver = two.sliver();
     let (counts, other_counts) = (first.counts(), second.counts());
     let mut deepest = f64::INFINITY;
-    if counts.edges > 0 {
+    let mut report = |parts: Parts, normal: Vector3<f64>| {
+        let near = faceted::at(parts, first, first_pose, second, second_pose);
+        if near.gap.value() < reach && near.normal.map(S::value).dot(&normal) > TOLERANCES.aligned {
+            deepest = deepest.min(near.gap.value());
+            found(parts.feature(&counts, &other_counts), near);
+        }
+    };
+    if other_counts.faces == 0 {
+        two.beside(sliver, &mut |parts| report(parts, near.normal.map(S::value)));
+    } else if counts.edges > 0 {
         let direction = separations.preferred(sliver).normal;
+        let second_orientation = second_pose.orientation.map(S::value);
         two.faces(&direction, sliver, &mut |parts, normal| {
-            let near = faceted::at(parts, first, first_pose, second, second_pose);
-            let normal = second_pose.orientation.map(S::value).to_world(normal);
-            if near.gap.value() < reach && near.normal.map(S::value).dot(&normal) > TOLERANCES.aligned {
-                deepest = deepest.min(near.gap.value());
-                found(parts.feature(&counts, &other_counts), near);
-            }
+            report(parts, second_orientation.to_world(normal))
         });
     }
     if deepest > near.gap.value() + sliver {
@@ -89,7 +95,7 @@ pub fn closest<S: Scalar>(
     second: &Faceted,
     second_pose: &Pose<S>,
 ) -> Proximity<S> {
-    let nearest = nearest(first, &values(first_pose), second, &values(second_pose));
+    let nearest = nearest(first, &first_pose.values(), second, &second_pose.values());
     faceted::at(nearest, first, first_pose, second, second_pose)
 }
 
@@ -243,7 +249,7 @@ impl<'a> Two<'a> {
 
     fn nearest(&self, separations: &Separations) -> Parts {
         let best = separations.preferred(0.0);
-        if best.distance <= TOLERANCES.rounding * self.size {
+        if best.distance <= TOLERANCES.rounding * self.size && self.second.counts().faces > 0 {
             best.parts
         } else {
             self.apart().unwrap_or(best.parts)
@@ -281,6 +287,30 @@ impl<'a> Two<'a> {
             }
         });
         best.1
+    }
+
+    /// The ends of two edges that are nearly parallel and have no faces, where they are beside the other edge. Of two ends
+    /// beside each other that of the first counts.
+    fn beside(&self, sliver: f64, found: &mut impl FnMut(Parts)) {
+        let (edge, other) = (self.first.edge(0), self.second.edge(0));
+        let along = self.turn * edge.along;
+        if along.cross(&other.along).norm() >= TOLERANCES.tilted {
+            return;
+        }
+        let is_on = |place: f64, length: f64| place >= -sliver && place <= length + sliver;
+        let own = [0, 1].map(|end| other.along.dot(&(self.corner(end) - other.start)));
+        for end in (0..2).filter(|&end| is_on(own[end], other.length)) {
+            found(Parts::CornerEdge(end, 0));
+        }
+        for end in 0..2 {
+            let place = along.dot(&(self.second.corner(end) - self.corner(0)));
+            let (beside, beyond) =
+                if 2.0 * place < edge.length { (0, place) } else { (1, place - edge.length) };
+            let is_doubled = beyond.abs() <= 2.0 * sliver && is_on(own[beside], other.length);
+            if is_on(place, edge.length) && !is_doubled {
+                found(Parts::EdgeCorner(0, end));
+            }
+        }
     }
 
     /// Corners of the common area of the two faces that look at each other along `direction`, as parts, with the

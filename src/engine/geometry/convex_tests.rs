@@ -13,10 +13,12 @@ shape_pair!(Both<A: HasParts, B: HasParts>, parts, parts, features, at, gap, |on
 });
 
 fn holds<A: HasParts, B: HasParts>() {
-    poses::signed_distance::<Both<A, B>>(10_000);
-    poses::rates::<Both<A, B>>(1000);
-    poses::consistency::<Both<A, B>>(500, 2.0 * TOLERANCES.sliver);
-    poses::scales::<Both<A, B>>(200);
+    poses::holds::<Both<A, B>>(2.0 * TOLERANCES.sliver);
+}
+
+#[test]
+fn capsule_and_capsule() {
+    holds::<Capsule, Capsule>();
 }
 
 #[test]
@@ -211,6 +213,65 @@ fn segments_on_faces_edges_corners_and_inside() {
     let near =
         poses::degenerate(&Both { first: point, second }, &[Vector3::zeros(), Vector3::new(1.0, 2.0, 3.0)]);
     assert_eq!([near[0].gap, near[1].gap], [-1.25, -0.25]);
+}
+
+#[test]
+fn parallel_capsules_touch_at_the_ends_of_their_common_length() {
+    let along = Vector3::new(0.6, 0.8, 0.0);
+    let long = Capsule { half_axis: along, radius: 0.25 };
+    let short = Capsule { half_axis: along * 0.5, radius: 0.5 };
+    let still = Pose { position: Vector3::zeros(), orientation: Orientation::identity() };
+    let mut numbers = Numbers::new();
+    for (first, second, shift, expected) in [
+        (long, long, 0.0, vec![1, 2]),
+        (long, long, 0.4, vec![1, 4]),
+        (long, long, -0.4, vec![2, 3]),
+        (short, long, 0.0, vec![1, 2]),
+        (short, long, 0.5, vec![1, 2]),
+        (long, short, 0.0, vec![3, 4]),
+        (long, long, 2.0, vec![1]),
+    ] {
+        let pair = Both { first, second };
+        let size = first.radius + second.radius;
+        let place = along * shift + Vector3::z() * size;
+        let names = |pose: &Pose<f64>| {
+            let list = poses::found(&pair, pose, &still, 1e-3);
+            list.iter().map(|(feature, _)| *feature).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&Pose { position: place, ..still }), expected, "{shift}");
+        for (_, near) in poses::found(&pair, &Pose { position: place, ..still }, &still, 1e-3) {
+            assert!(near.gap.abs() < 1e-15 && (near.normal - Vector3::z()).norm() < 1e-15);
+        }
+        for _ in 0..200 {
+            let position = place + numbers.vector() * 1e-6;
+            let orientation = Orientation::from_turn(&(numbers.vector() * 1e-6));
+            assert_eq!(names(&Pose { position, orientation }), expected, "{shift}");
+            let tilted = Orientation::from_turn(&(numbers.direction() * 0.05));
+            poses::rates_at(&pair, &Pose { position, orientation: tilted }, &still, &mut numbers);
+        }
+    }
+}
+
+#[test]
+fn axes_of_capsules_that_meet() {
+    let axis = Vector3::new(0.0, 0.6, 0.8);
+    let pair = Both {
+        first: Capsule { half_axis: axis, radius: 0.25 },
+        second: Capsule { half_axis: axis, radius: 0.5 },
+    };
+    let places = [Vector3::zeros(), axis, axis * 2.0, axis * -2.0, axis * 2.75, Vector3::x() * 0.75];
+    let near = poses::degenerate(&pair, &places);
+    for (near, expected) in near.iter().zip([-0.75, -0.75, -0.75, -0.75, 0.0, 0.0]) {
+        assert!((near.gap - expected).abs() < 1e-14, "{}", near.gap);
+    }
+    let crossed = Both { second: Capsule { half_axis: Vector3::x(), radius: 0.5 }, ..pair };
+    let near = poses::degenerate(&crossed, &[Vector3::zeros(), axis, Vector3::x(), axis + Vector3::x()]);
+    for near in near {
+        assert!((near.gap + 0.75).abs() < 1e-14);
+    }
+    let point = Capsule { half_axis: Vector3::zeros(), radius: 0.5 };
+    poses::degenerate(&Both { second: point, ..pair }, &[Vector3::zeros(), axis, Vector3::x()]);
+    poses::degenerate(&Both { first: point, second: point }, &[Vector3::zeros(), Vector3::x()]);
 }
 
 /// The depth is the distance of the origin from the hull of all differences of corners: the planes through any

@@ -1,7 +1,7 @@
 //! What is bounded by corners, edges and flat faces, with a margin around: points and balls (a corner), capsules (an
 //! edge), boxes and polyhedra; and the distance of two of their parts.
 //!
-//! A feature is the signed distance of two parts, which are not cut off at their ends, less the margin:
+//! A feature is the signed distance of two parts, which are not cut off at their ends, less the margins:
 //! - corner and face: `n . (c - f)` with the normal `n` of the face;
 //! - edge and edge: `n . (c1 - c2)` with `n = d1 x d2 / |d1 x d2|`;
 //! - corner and edge, corner and corner: the distance, negative where they point against their outward sides.
@@ -215,7 +215,7 @@ impl Faceted<'_> {
     }
 }
 
-/// How two parts are placed to each other. The second solid has no margin.
+/// How two parts are placed to each other.
 pub fn at<S: Scalar>(
     parts: Parts,
     first: &Faceted,
@@ -253,7 +253,9 @@ pub fn at<S: Scalar>(
                 let (gap, normal) = oriented(&Vector3::zeros(), 1.0, &outward);
                 (gap + normal.dot(&between), normal, start)
             } else {
-                let (_, normal) = oriented(&product, 0.0, &outward);
+                // Edges without faces have no outside, and do not overlap.
+                let is_bare = outward.map(S::value) == Vector3::zeros();
+                let (_, normal) = oriented(&product, 0.0, if is_bare { &between } else { &outward });
                 let along = -between.dot(&along2.cross(&normal)) / normal.dot(&product);
                 (normal.dot(&between), normal, start + along1 * along)
             }
@@ -285,8 +287,9 @@ pub fn at<S: Scalar>(
             (gap, normal, arm)
         }
     };
-    let margin = S::from(first.margin());
-    Proximity { gap: distance - margin, normal, arm: point - normal * margin }
+    let margin = first.margin();
+    let gap = distance - S::from(margin + second.margin());
+    Proximity { gap, normal, arm: point - normal * S::from(margin) }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use super::mesh_ground::{Ground, Seeker};
 use super::mesh_search::Search;
 use super::part_pairs::{Counts, Parts};
 use super::polyhedron::Polyhedron;
-use super::solids::{Feature, values};
+use super::solids::Feature;
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
 use crate::engine::tolerances::TOLERANCES;
@@ -36,7 +36,7 @@ pub fn features<S: Scalar>(
     let (counts, other_counts) = (first.counts(), second.counts());
     let to_parts = (reach + first.margin()).max(0.0);
     let ground = Ground::new(mesh, to_parts);
-    let search = Search::new(first, &values(first_pose), ground, &second, &values(mesh_pose));
+    let search = Search::new(first, &first_pose.values(), ground, &second, &mesh_pose.values());
     let at = |parts: Parts| faceted::at(parts, first, first_pose, &second, mesh_pose);
     report(&search, to_parts, TOLERANCES.sliver * first.thickness(), reach, &at, &mut |parts, near| {
         found(parts.feature(&counts, &other_counts), near);
@@ -118,7 +118,7 @@ pub fn nearest(
 
 /// Signed distance of solid and mesh: where they overlap, minus the depth of the part that is deepest.
 pub fn gap<S: Scalar>(first: &Faceted, first_pose: &Pose<S>, mesh: &Polyhedron, mesh_pose: &Pose<S>) -> S {
-    let nearest = nearest(first, &values(first_pose), mesh, &values(mesh_pose));
+    let nearest = nearest(first, &first_pose.values(), mesh, &mesh_pose.values());
     let second = Faceted::Polyhedron(mesh);
     match nearest {
         Some(parts) => faceted::at(parts, first, first_pose, &second, mesh_pose).gap,

@@ -1,16 +1,9 @@
-//! Shapes and gap functions, one file a pair.
+//! Shapes and gap functions, one file for each kind of pair: [`over_plane`], [`ball_solid`], [`convex`] and [`mesh`] for
+//! what has corners, edges and faces, [`round_faceted`], [`round_round`] and [`round_mesh`] for cylinders and discs.
 
-pub mod ball_ball;
-pub mod ball_box;
-pub mod ball_capsule;
-pub mod ball_cylinder;
-pub mod ball_disc;
+pub mod ball_solid;
 mod box_parts;
-pub mod box_plane;
-pub mod capsule_capsule;
-pub mod capsule_plane;
 pub mod convex;
-pub mod cylinder_plane;
 mod face_overlap;
 pub mod faceted;
 pub mod flat_parts;
@@ -18,13 +11,11 @@ mod hulls;
 pub mod mesh;
 mod mesh_ground;
 mod mesh_search;
+pub mod over_plane;
 pub mod part_pairs;
-mod plane_poses;
-pub mod point_plane;
 pub mod polyhedron;
 mod poses;
 mod rim;
-pub mod rim_plane;
 pub mod round;
 pub mod round_faceted;
 pub mod round_mesh;
@@ -33,7 +24,6 @@ pub mod round_round;
 mod shapes;
 mod solid_pair;
 pub mod solids;
-pub mod sphere_plane;
 pub mod stop;
 mod support;
 pub mod tree;
@@ -43,10 +33,9 @@ pub use shapes::{Details, Facets, NodeShape, Solid, Surface, SurfaceShape};
 
 use super::math::rotation::Orientation;
 use super::scalar::Scalar;
-use faceted::Faceted;
 use nalgebra::Vector3;
 use solid_pair::{SolidPair, features_of_pair, is_flat_on_mesh};
-use solids::{Ball, Disc, Feature};
+use solids::{Ball, Feature};
 
 /// A surface in world components.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +65,11 @@ pub struct Pose<S> {
 }
 
 impl<S: Scalar> Pose<S> {
+    /// The pose without tangents.
+    pub fn values(&self) -> Pose<f64> {
+        Pose { position: self.position.map(S::value), orientation: self.orientation.map(S::value) }
+    }
+
     /// Where something is that is placed by `part` in the frame of this pose.
     pub fn of(&self, part: &Pose<S>) -> Pose<S> {
         Pose {
@@ -112,15 +106,9 @@ pub fn meeting(shape: &NodeShape, surface: &SurfaceShape) -> Option<Meeting> {
         return Some(Points(1));
     }
     let SurfaceShape::Solid { solid, .. } = surface else {
-        return match shape {
-            NodeShape::Sphere { .. } => Some(Points(1)),
-            NodeShape::Points { count, .. } => Some(Points(*count)),
-            NodeShape::Box(_) => Some(Points(box_plane::FEATURES)),
-            NodeShape::Capsule(_) => Some(Points(capsule_plane::FEATURES)),
-            NodeShape::Disc { .. } => Some(Features(rim_plane::FEATURES as usize)),
-            NodeShape::Cylinder(_) => Some(Features(cylinder_plane::FEATURES)),
-            NodeShape::Hull(facets) => Some(Points(facets.counts.corners)),
-            NodeShape::Surface => None,
+        return match shape.round() {
+            Some(round) => Some(Features(over_plane::feature_count(&round))),
+            None => shape.counts().map(|counts| Points(counts.corners)),
         };
     };
     match (shape, solid) {
@@ -129,7 +117,6 @@ pub fn meeting(shape: &NodeShape, surface: &SurfaceShape) -> Option<Meeting> {
         (NodeShape::Sphere { .. }, _) => Some(Points(1)),
         (NodeShape::Points { count, .. }, _) => Some(Points(*count)),
         (_, Solid::Ball(_)) => Some(Points(1)),
-        (NodeShape::Capsule(_), Solid::Capsule(_)) => Some(Features(capsule_capsule::FEATURES)),
         _ => features_of_pair(shape, solid).map(Features),
     }
 }
@@ -163,53 +150,39 @@ pub fn proximity<S: Scalar>(
     surface: &Placed<S>,
 ) -> Proximity<S> {
     let feature = index as Feature;
-    let points = &details.points;
     match (shape, surface) {
         (NodeShape::Sphere { radius }, Placed::Plane(plane)) => {
-            sphere_plane::proximity(*radius, &pose.position, plane)
+            over_plane::ball(*radius, &pose.position, plane)
         }
-        (&NodeShape::Disc { radius, axis }, Placed::Plane(plane)) => {
-            rim_plane::at(feature, &Disc { radius, axis }, pose, plane)
-        }
-        (NodeShape::Points { first, .. }, Placed::Plane(plane)) => {
-            point_plane::proximity(&points[first + index], pose, plane)
-        }
-        (NodeShape::Box(cuboid), Placed::Plane(plane)) => box_plane::at(feature, cuboid, pose, plane),
-        (NodeShape::Capsule(capsule), Placed::Plane(plane)) => {
-            capsule_plane::at(feature, capsule, pose, plane)
-        }
-        (NodeShape::Cylinder(cylinder), Placed::Plane(plane)) => {
-            cylinder_plane::at(feature, cylinder, pose, plane)
-        }
-        (NodeShape::Hull(facets), Placed::Plane(plane)) => {
-            point_plane::proximity(&details.polyhedra[facets.index].corners[index], pose, plane)
-        }
+        (_, Placed::Plane(plane)) => match shape.round() {
+            Some(round) => over_plane::at(feature, &round, pose, plane),
+            None => {
+                let solid = shape.faceted(details).expect("the pair has a gap function");
+                over_plane::corner(&solid.corner(index), solid.margin(), pose, plane)
+            }
+        },
         (_, Placed::Solid(solid @ Solid::Mesh(_), place)) => {
             SolidPair::of(shape, solid, details).at(feature, pose, place)
         }
         (NodeShape::Sphere { radius }, Placed::Solid(solid, place)) => {
-            ball_solid(&Ball { radius: *radius }, pose, solid, place, details)
+            ball_solid::proximity(&Ball { radius: *radius }, pose, solid, place, details)
         }
         // A point of a body is a ball of no size that turns with it.
         (NodeShape::Points { first, .. }, Placed::Solid(solid, place)) => {
-            let arm = pose.orientation.to_world(&points[first + index].map(S::from));
+            let arm = pose.orientation.to_world(&details.points[first + index].map(S::from));
             let at = Pose { position: pose.position + arm, orientation: pose.orientation };
-            let near = ball_solid(&Ball { radius: 0.0 }, &at, solid, place, details);
+            let near = ball_solid::proximity(&Ball { radius: 0.0 }, &at, solid, place, details);
             Proximity { arm: arm + near.arm, ..near }
         }
-        (NodeShape::Capsule(first), Placed::Solid(Solid::Capsule(second), place)) => {
-            capsule_capsule::at(feature, first, pose, second, place)
-        }
-        (shape, Placed::Solid(Solid::Ball(ball), place)) => {
+        (_, Placed::Solid(Solid::Ball(ball), place)) => {
             let Some(SurfaceShape::Solid { solid, .. }) = shape.as_surface() else {
                 unreachable!("the shape meets a ball")
             };
             // The point of the ball, whichever of the two is the node.
-            let near = ball_solid(ball, place, &solid, pose, details);
+            let near = ball_solid::proximity(ball, place, &solid, pose, details);
             Proximity { gap: near.gap, normal: -near.normal, arm: place.position + near.arm - pose.position }
         }
         (_, Placed::Solid(solid, place)) => SolidPair::of(shape, solid, details).at(feature, pose, place),
-        (NodeShape::Surface, Placed::Plane(_)) => unreachable!("the pair has a gap function"),
     }
 }
 
@@ -225,20 +198,11 @@ pub fn features<S: Scalar>(
     reach: f64,
     found: &mut impl FnMut(Feature, Proximity<S>),
 ) {
-    match (shape, surface) {
-        (&NodeShape::Disc { radius, axis }, Placed::Plane(plane)) => {
-            rim_plane::features(&Disc { radius, axis }, pose, plane, reach, found)
-        }
-        (NodeShape::Cylinder(cylinder), Placed::Plane(plane)) => {
-            cylinder_plane::features(cylinder, pose, plane, reach, found)
-        }
-        (NodeShape::Capsule(first), Placed::Solid(Solid::Capsule(second), place)) => {
-            capsule_capsule::features(first, pose, second, place, reach, found)
-        }
-        (_, Placed::Solid(solid, place)) => {
+    match surface {
+        Placed::Plane(plane) => over_plane::features(&rims(shape), pose, plane, reach, found),
+        Placed::Solid(solid, place) => {
             SolidPair::of(shape, solid, details).features(pose, place, reach, found)
         }
-        _ => unreachable!("the pair meets with features"),
     }
 }
 
@@ -252,38 +216,15 @@ pub fn gap_of_features<S: Scalar>(
     pose: &Pose<S>,
     surface: &Placed<S>,
 ) -> S {
-    match (shape, surface) {
-        (&NodeShape::Disc { radius, axis }, Placed::Plane(plane)) => {
-            rim_plane::gap(&Disc { radius, axis }, pose, plane)
-        }
-        (NodeShape::Cylinder(cylinder), Placed::Plane(plane)) => cylinder_plane::gap(cylinder, pose, plane),
-        (NodeShape::Capsule(first), Placed::Solid(Solid::Capsule(second), place)) => {
-            capsule_capsule::gap(first, pose, second, place)
-        }
-        (_, Placed::Solid(solid, place)) => SolidPair::of(shape, solid, details).gap(pose, place),
-        _ => unreachable!("the pair meets with features"),
+    match surface {
+        Placed::Plane(plane) => over_plane::gap(&rims(shape), pose, plane),
+        Placed::Solid(solid, place) => SolidPair::of(shape, solid, details).gap(pose, place),
     }
 }
 
-fn ball_solid<S: Scalar>(
-    ball: &Ball,
-    pose: &Pose<S>,
-    solid: &Solid,
-    place: &Pose<S>,
-    details: &Details,
-) -> Proximity<S> {
-    match solid {
-        Solid::Hull(hull) => {
-            let second = Faceted::Polyhedron(&details.polyhedra[hull.index]);
-            convex::closest(&Faceted::Ball(*ball), pose, &second, place)
-        }
-        Solid::Mesh(_) => unreachable!("balls touch meshes with features"),
-        Solid::Ball(other) => ball_ball::proximity(ball, pose, other, place),
-        Solid::Box(cuboid) => ball_box::proximity(ball, pose, cuboid, place),
-        Solid::Capsule(capsule) => ball_capsule::proximity(ball, pose, capsule, place),
-        Solid::Cylinder(cylinder) => ball_cylinder::proximity(ball, pose, cylinder, place),
-        Solid::Disc(disc) => ball_disc::proximity(ball, pose, disc, place),
-    }
+/// What touches a plane with features.
+fn rims(shape: &NodeShape) -> round::Round {
+    shape.round().expect("the pair meets with features")
 }
 
 impl<S: Scalar> Proximity<S> {

@@ -34,25 +34,58 @@ pub enum Parts {
     CornerCorner(usize, usize),
 }
 
-/// Number of features of two solids.
-pub const fn feature_count(first: &Counts, second: &Counts) -> usize {
-    let (kinds, mut count, mut kind) = (kinds(first, second), 0, 0);
-    while kind < kinds.len() {
-        count += kinds[kind].0 * kinds[kind].1;
-        kind += 1;
+/// Kinds of pairs of parts, each with how many of the one and of the other there are. Features are numbered kind by kind.
+pub(super) struct Kinds(pub [(usize, usize); 6]);
+
+impl Kinds {
+    /// Number of features.
+    pub const fn count(&self) -> usize {
+        self.before(self.0.len())
     }
-    count
+
+    const fn before(&self, kind: usize) -> usize {
+        let (mut count, mut index) = (0, 0);
+        while index < kind {
+            count += self.0[index].0 * self.0[index].1;
+            index += 1;
+        }
+        count
+    }
+
+    /// The feature of two parts of a kind.
+    #[inline]
+    pub fn feature(&self, kind: usize, one: usize, other: usize) -> Feature {
+        (self.before(kind) + one * self.0[kind].1 + other) as Feature
+    }
+
+    /// Kind and parts of a feature.
+    #[inline]
+    pub fn parts(&self, feature: Feature) -> (usize, usize, usize) {
+        let mut number = feature as usize;
+        for (kind, (ones, others)) in self.0.into_iter().enumerate() {
+            if number < ones * others {
+                return (kind, number / others, number % others);
+            }
+            number -= ones * others;
+        }
+        unreachable!("the pair has the feature")
+    }
 }
 
-const fn kinds(first: &Counts, second: &Counts) -> [(usize, usize); 6] {
-    [
+/// Number of features of two solids.
+pub const fn feature_count(first: &Counts, second: &Counts) -> usize {
+    kinds(first, second).count()
+}
+
+const fn kinds(first: &Counts, second: &Counts) -> Kinds {
+    Kinds([
         (first.corners, second.faces),
         (first.faces, second.corners),
         (first.edges, second.edges),
         (first.corners, second.edges),
         (first.edges, second.corners),
         (first.corners, second.corners),
-    ]
+    ])
 }
 
 impl Parts {
@@ -67,9 +100,7 @@ impl Parts {
             Parts::EdgeCorner(one, other) => (4, one, other),
             Parts::CornerCorner(one, other) => (5, one, other),
         };
-        let kinds = kinds(first, second);
-        let before: usize = kinds[..kind].iter().map(|(one, other)| one * other).sum();
-        (before + one * kinds[kind].1 + other) as Feature
+        kinds(first, second).feature(kind, one, other)
     }
 
     /// The parts of a feature.
@@ -83,14 +114,8 @@ impl Parts {
             Parts::EdgeCorner,
             Parts::CornerCorner,
         ];
-        let mut number = feature as usize;
-        for ((ones, others), kind) in kinds(first, second).into_iter().zip(KINDS) {
-            if number < ones * others {
-                return kind(number / others, number % others);
-            }
-            number -= ones * others;
-        }
-        unreachable!("the pair has the feature")
+        let (kind, one, other) = kinds(first, second).parts(feature);
+        KINDS[kind](one, other)
     }
 }
 

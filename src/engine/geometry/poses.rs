@@ -33,15 +33,18 @@ pub trait Pair: Sized {
     fn nearest(&self, first: &Pose<f64>, second: &Pose<f64>) -> Feature;
 }
 
-/// Makes a type of two solids from their functions: `Both` from the function of a pair that meets at one point; from
-/// those of the file around the tests, with the one that finds the nearest feature; or a type of any two solids of some
-/// kinds, with what the functions know them as.
+/// Makes a type of any two solids of some kinds from what the functions of their pairs know them as, and those functions.
 macro_rules! shape_pair {
     (
-        @pair [$($header:tt)*], $name:ident, $first:ty, $second:ty, $one:expr, $two:expr,
+        $name:ident<$first:ident: $kind:path, $second:ident: $other:path>, $one:ident, $two:ident,
         $features:path, $at:path, $gap:path, $nearest:expr
     ) => {
-        $($header)* {
+        #[derive(Clone, Copy, Debug)]
+        struct $name<$first, $second> {
+            first: $first,
+            second: $second,
+        }
+        impl<$first: $kind, $second: $other> poses::Pair for $name<$first, $second> {
             type First = $first;
             type Second = $second;
             fn new(first: $first, second: $second) -> Self {
@@ -60,7 +63,7 @@ macro_rules! shape_pair {
                 reach: f64,
                 found: &mut impl FnMut(poses::Feature, Proximity<S>),
             ) {
-                $features(&$one(&self.first), first, &$two(&self.second), second, reach, found);
+                $features(&self.first.$one(), first, &self.second.$two(), second, reach, found);
             }
             fn at<S: Scalar>(
                 &self,
@@ -68,98 +71,26 @@ macro_rules! shape_pair {
                 first: &Pose<S>,
                 second: &Pose<S>,
             ) -> Proximity<S> {
-                $at(feature, &$one(&self.first), first, &$two(&self.second), second)
+                $at(feature, &self.first.$one(), first, &self.second.$two(), second)
             }
             fn gap<S: Scalar>(&self, first: &Pose<S>, second: &Pose<S>) -> S {
-                $gap(&$one(&self.first), first, &$two(&self.second), second)
+                $gap(&self.first.$one(), first, &self.second.$two(), second)
             }
             fn nearest(&self, first: &Pose<f64>, second: &Pose<f64>) -> poses::Feature {
-                $nearest(&$one(&self.first), first, &$two(&self.second), second)
+                $nearest(&self.first.$one(), first, &self.second.$two(), second)
             }
         }
-    };
-    ($first:ty, $second:ty, proximity) => {
-        fn features<S: Scalar>(
-            first: &$first,
-            first_pose: &Pose<S>,
-            second: &$second,
-            second_pose: &Pose<S>,
-            reach: f64,
-            found: &mut impl FnMut(poses::Feature, Proximity<S>),
-        ) {
-            let near = proximity(first, first_pose, second, second_pose);
-            if near.gap.value() < reach {
-                found(0, near);
-            }
-        }
-        fn at<S: Scalar>(
-            _: poses::Feature,
-            first: &$first,
-            first_pose: &Pose<S>,
-            second: &$second,
-            second_pose: &Pose<S>,
-        ) -> Proximity<S> {
-            proximity(first, first_pose, second, second_pose)
-        }
-        fn gap<S: Scalar>(first: &$first, first_pose: &Pose<S>, second: &$second, second_pose: &Pose<S>) -> S {
-            proximity(first, first_pose, second, second_pose).gap
-        }
-        shape_pair!($first, $second, |_, _, _, _| 0);
-    };
-    ($first:ty, $second:ty, $nearest:expr) => {
-        #[derive(Clone, Copy, Debug)]
-        struct Both {
-            first: $first,
-            second: $second,
-        }
-        shape_pair!(
-            @pair [impl poses::Pair for Both], Both, $first, $second, <$first>::clone, <$second>::clone,
-            features, at, gap, $nearest
-        );
-    };
-    (
-        $name:ident<$first:ident: $kind:path, $second:ident: $other:path>, $one:ident, $two:ident,
-        $features:path, $at:path, $gap:path, $nearest:expr
-    ) => {
-        #[derive(Clone, Copy, Debug)]
-        struct $name<$first, $second> {
-            first: $first,
-            second: $second,
-        }
-        shape_pair!(
-            @pair [impl<$first: $kind, $second: $other> poses::Pair for $name<$first, $second>], $name, $first, $second,
-            $first::$one, $second::$two, $features, $at, $gap, $nearest
-        );
     };
 }
 pub(super) use shape_pair;
 
-/// The tests of every pair of one kind, `Both`; features nearer to each other than `apart` need not be told from one
-/// another.
-macro_rules! tests_of_every_pair {
-    ($apart:expr) => {
-        #[test]
-        fn it_is_the_signed_distance() {
-            poses::signed_distance::<Both>(10_000);
-        }
-
-        #[test]
-        fn it_moves_with_the_touching_points() {
-            poses::rates::<Both>(1000);
-        }
-
-        #[test]
-        fn no_length_is_built_in() {
-            poses::scales::<Both>(300);
-        }
-
-        #[test]
-        fn features_are_consistent() {
-            poses::consistency::<Both>(1000, $apart);
-        }
-    };
+/// The relations of every pair of one kind; features nearer to each other than `apart` need not be told from one another.
+pub fn holds<P: Pair>(apart: f64) {
+    signed_distance::<P>(10_000);
+    rates::<P>(1000);
+    consistency::<P>(500, apart);
+    scales::<P>(200);
 }
-pub(super) use tests_of_every_pair;
 
 /// Half edges of two equal boxes, where the first is from the second so that parts coincide or just do not, and their gaps.
 pub const EQUAL_BOXES: Vector3<f64> = Vector3::new(0.5, 0.75, 1.0);
@@ -187,7 +118,7 @@ fn separation<P: Pair>(pair: &P, first: &Pose<f64>, second: &Pose<f64>, normal: 
 }
 
 /// Signed distance and normal by the gap functions, against the independent computation.
-pub fn signed_distance<P: Pair>(count: usize) {
+fn signed_distance<P: Pair>(count: usize) {
     let mut numbers = Numbers::new();
     let (mut apart, mut deep) = (0, 0);
     for _ in 0..count {
@@ -289,7 +220,7 @@ impl Motion {
 }
 
 /// Rates of the gaps against the velocity of the touching points and against central differences.
-pub fn rates<P: Pair>(count: usize) {
+fn rates<P: Pair>(count: usize) {
     let mut numbers = Numbers::new();
     let mut checked = 0;
     for _ in 0..count {
@@ -343,7 +274,7 @@ pub fn found<P: Pair, S: Scalar>(
 /// Features within several reaches: at least one where the solids are that near, the deepest among them up to
 /// `slack`, each as `at` finds it again, the same with dual numbers and in the mirror. Gaps never change by more than
 /// the motion.
-pub fn consistency<P: Pair>(count: usize, slack: f64) {
+fn consistency<P: Pair>(count: usize, slack: f64) {
     let mut numbers = Numbers::new();
     for _ in 0..count {
         let (pair, first, second) = random::<P>(&mut numbers);
@@ -400,7 +331,7 @@ pub fn consistency_at<P: Pair>(
 }
 
 /// Features of solids `scale` times as large, far and near, are the same at that scale: no length is built in.
-pub fn scales<P: Pair>(count: usize) {
+fn scales<P: Pair>(count: usize) {
     let mut numbers = Numbers::new();
     for _ in 0..count {
         let (pair, first, second) = random::<P>(&mut numbers);

@@ -115,6 +115,7 @@ impl<S: Scalar> Spot<S> {
     pub fn rim_over_plane(&self, end: usize, point: usize, normal: &Vector3<S>, offset: S) -> Proximity<S> {
         let rim = self.rim(end);
         let radius = S::from(rim.radius);
+        let to_rim = rim.axis * S::from(self.solid.half);
         let out = match point {
             LOWEST => {
                 // The products keep it in the plane of the rim, however flat that lies.
@@ -126,12 +127,12 @@ impl<S: Scalar> Spot<S> {
             3 => -self.spoke,
             _ => -self.axis.cross(&self.spoke),
         };
-        let place = rim.center + out * radius;
+        let arm = to_rim + out * radius;
         let gap = match point {
             LOWEST => normal.dot(&rim.center) - length(&rim.axis.cross(normal)) * radius,
-            _ => normal.dot(&place),
+            _ => normal.dot(&(self.center + arm)),
         };
-        Proximity { gap: gap - offset, normal: *normal, arm: place - self.center }
+        Proximity { gap: gap - offset, normal: *normal, arm }
     }
 
     /// A rim against a line: gap and touching point of the rim. See `Circle::toward_line` for the branch.

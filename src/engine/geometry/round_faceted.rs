@@ -12,7 +12,7 @@ use super::flat_parts::Edge;
 use super::rim::BRANCHES;
 use super::round::{ENDS, LOWEST, Round, Spot};
 use super::round_parts::Parts;
-use super::solids::{Feature, values};
+use super::solids::Feature;
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
 use crate::engine::tolerances::TOLERANCES;
@@ -73,7 +73,7 @@ pub fn nearest(first: &Round, first_pose: &Pose<f64>, second: &Faceted, second_p
 
 /// Signed distance of the solids.
 pub fn gap<S: Scalar>(first: &Round, first_pose: &Pose<S>, second: &Faceted, second_pose: &Pose<S>) -> S {
-    let nearest = nearest(first, &values(first_pose), second, &values(second_pose));
+    let nearest = nearest(first, &first_pose.values(), second, &second_pose.values());
     let spot = Spot::from_body(*first, first_pose, second_pose);
     nearest.in_world(&spot, second, second_pose).gap
 }

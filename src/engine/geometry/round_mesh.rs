@@ -8,7 +8,7 @@ use super::polyhedron::Polyhedron;
 use super::rim::BRANCHES;
 use super::round::{ENDS, LOWEST, POINTS, Round, Spot};
 use super::round_parts::Parts;
-use super::solids::{Feature, values};
+use super::solids::Feature;
 use super::tree::Bounds;
 use super::{Pose, Proximity};
 use crate::engine::scalar::Scalar;
@@ -55,7 +55,7 @@ pub fn is_flat(feature: Feature, mesh: &Counts) -> bool {
 /// Signed distance of solid and mesh: where they overlap, minus the depth of the part that is deepest.
 pub fn gap<S: Scalar>(first: &Round, first_pose: &Pose<S>, mesh: &Polyhedron, mesh_pose: &Pose<S>) -> S {
     let second = Faceted::Polyhedron(mesh);
-    let now = Spot::from_body(*first, &values(first_pose), &values(mesh_pose));
+    let now = Spot::from_body(*first, &first_pose.values(), &mesh_pose.values());
     match nearest_parts(&Search::new(now, Ground::new(mesh, 0.0), &second)) {
         Some(parts) => {
             parts.in_world(&Spot::from_body(*first, first_pose, mesh_pose), &second, mesh_pose).gap

@@ -9,7 +9,7 @@
 //!   the rim. A rim may be near an edge at two places, see `rim`.
 
 use super::faceted::Faceted;
-use super::part_pairs::Counts;
+use super::part_pairs::{Counts, Kinds};
 use super::rim::BRANCHES;
 use super::round::{ENDS, POINTS, Spot};
 use super::solids::Feature;
@@ -36,18 +36,18 @@ pub enum Parts {
 
 /// Number of features.
 pub fn feature_count(second: &Counts) -> usize {
-    kinds(second).iter().map(|(own, other)| own * other).sum()
+    kinds(second).count()
 }
 
-fn kinds(second: &Counts) -> [(usize, usize); 6] {
-    [
+fn kinds(second: &Counts) -> Kinds {
+    Kinds([
         (ENDS * POINTS, second.faces),
         (ENDS, second.corners),
         (ENDS * BRANCHES, second.edges),
         (ENDS, second.corners),
         (1, second.edges),
         (1, second.corners),
-    ]
+    ])
 }
 
 impl Parts {
@@ -61,29 +61,19 @@ impl Parts {
             Parts::SideEdge(edge) => (4, 0, edge),
             Parts::SideCorner(corner) => (5, 0, corner),
         };
-        let kinds = kinds(second);
-        let before: usize = kinds[..kind].iter().map(|(own, other)| own * other).sum();
-        (before + own * kinds[kind].1 + other) as Feature
+        kinds(second).feature(kind, own, other)
     }
 
     /// The parts of a feature.
     pub fn of(feature: Feature, second: &Counts) -> Parts {
-        const KINDS: [fn(usize, usize) -> Parts; 6] = [
-            |own, face| Parts::RimFace(own / POINTS, own % POINTS, face),
-            Parts::CapCorner,
-            |own, edge| Parts::RimEdge(own / BRANCHES, own % BRANCHES, edge),
-            Parts::RimCorner,
-            |_, edge| Parts::SideEdge(edge),
-            |_, corner| Parts::SideCorner(corner),
-        ];
-        let mut number = feature as usize;
-        for ((owns, others), kind) in kinds(second).into_iter().zip(KINDS) {
-            if number < owns * others {
-                return kind(number / others, number % others);
-            }
-            number -= owns * others;
+        match kinds(second).parts(feature) {
+            (0, own, face) => Parts::RimFace(own / POINTS, own % POINTS, face),
+            (1, end, corner) => Parts::CapCorner(end, corner),
+            (2, own, edge) => Parts::RimEdge(own / BRANCHES, own % BRANCHES, edge),
+            (3, end, corner) => Parts::RimCorner(end, corner),
+            (4, _, edge) => Parts::SideEdge(edge),
+            (_, _, corner) => Parts::SideCorner(corner),
         }
-        unreachable!("the pair has the feature")
     }
 
     /// How the parts are placed to each other, in the frame of the second, without its margin.

@@ -4,22 +4,26 @@
 //! of both sides, of a rim and a side, and of two rims; and parts that are over each other along nearly the same normal
 //! touch together.
 
+use super::part_pairs::Kinds;
 use super::rim::BRANCHES;
 use super::round::{ENDS, LOWEST, POINTS, Round, Spot};
-use super::solids::{Feature, values};
+use super::solids::Feature;
 use super::{Pose, Proximity};
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// Number of features.
-pub const FEATURES: usize = RIM_RIM + ENDS * ENDS * BRANCHES;
+pub const FEATURES: usize = KINDS.count();
 
-const CAP_RIM: usize = ENDS * POINTS * ENDS;
-const SIDE_SIDE: usize = 2 * CAP_RIM;
-const RIM_SIDE: usize = SIDE_SIDE + 1;
-const SIDE_RIM: usize = RIM_SIDE + ENDS * BRANCHES;
-const RIM_RIM: usize = SIDE_RIM + ENDS * BRANCHES;
+const KINDS: Kinds = Kinds([
+    (ENDS * POINTS, ENDS),
+    (ENDS * POINTS, ENDS),
+    (1, 1),
+    (ENDS, BRANCHES),
+    (ENDS, BRANCHES),
+    (ENDS * ENDS, BRANCHES),
+]);
 
 /// Parts that touch, with their ends, and the point or branch of a rim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,40 +44,25 @@ enum Parts {
 
 impl Parts {
     fn feature(self) -> Feature {
-        let number = match self {
-            Parts::RimCap(end, point, cap) => (end * POINTS + point) * ENDS + cap,
-            Parts::CapRim(cap, end, point) => CAP_RIM + (end * POINTS + point) * ENDS + cap,
-            Parts::SideSide => SIDE_SIDE,
-            Parts::RimSide(end, branch) => RIM_SIDE + end * BRANCHES + branch,
-            Parts::SideRim(end, branch) => SIDE_RIM + end * BRANCHES + branch,
-            Parts::RimRim(one, other, branch) => RIM_RIM + (one * ENDS + other) * BRANCHES + branch,
+        let (kind, one, other) = match self {
+            Parts::RimCap(end, point, cap) => (0, end * POINTS + point, cap),
+            Parts::CapRim(cap, end, point) => (1, end * POINTS + point, cap),
+            Parts::SideSide => (2, 0, 0),
+            Parts::RimSide(end, branch) => (3, end, branch),
+            Parts::SideRim(end, branch) => (4, end, branch),
+            Parts::RimRim(end, other_end, branch) => (5, end * ENDS + other_end, branch),
         };
-        number as Feature
+        KINDS.feature(kind, one, other)
     }
 
     fn of(feature: Feature) -> Parts {
-        let number = feature as usize;
-        let rim_and_cap = |number: usize| [number / ENDS / POINTS, number / ENDS % POINTS, number % ENDS];
-        match number {
-            0..CAP_RIM => {
-                let [end, point, cap] = rim_and_cap(number);
-                Parts::RimCap(end, point, cap)
-            }
-            CAP_RIM..SIDE_SIDE => {
-                let [end, point, cap] = rim_and_cap(number - CAP_RIM);
-                Parts::CapRim(cap, end, point)
-            }
-            SIDE_SIDE => Parts::SideSide,
-            RIM_SIDE..SIDE_RIM => {
-                Parts::RimSide((number - RIM_SIDE) / BRANCHES, (number - RIM_SIDE) % BRANCHES)
-            }
-            SIDE_RIM..RIM_RIM => {
-                Parts::SideRim((number - SIDE_RIM) / BRANCHES, (number - SIDE_RIM) % BRANCHES)
-            }
-            _ => {
-                let (ends, branch) = ((number - RIM_RIM) / BRANCHES, (number - RIM_RIM) % BRANCHES);
-                Parts::RimRim(ends / ENDS, ends % ENDS, branch)
-            }
+        match KINDS.parts(feature) {
+            (0, rim, cap) => Parts::RimCap(rim / POINTS, rim % POINTS, cap),
+            (1, rim, cap) => Parts::CapRim(cap, rim / POINTS, rim % POINTS),
+            (2, ..) => Parts::SideSide,
+            (3, end, branch) => Parts::RimSide(end, branch),
+            (4, end, branch) => Parts::SideRim(end, branch),
+            (_, ends, branch) => Parts::RimRim(ends / ENDS, ends % ENDS, branch),
         }
     }
 }
@@ -131,7 +120,7 @@ pub fn nearest(first: &Round, first_pose: &Pose<f64>, second: &Round, second_pos
 
 /// Signed distance of the solids.
 pub fn gap<S: Scalar>(first: &Round, first_pose: &Pose<S>, second: &Round, second_pose: &Pose<S>) -> S {
-    let nearest = nearest(first, &values(first_pose), second, &values(second_pose));
+    let nearest = nearest(first, &first_pose.values(), second, &second_pose.values());
     at(nearest, first, first_pose, second, second_pose).gap
 }
 

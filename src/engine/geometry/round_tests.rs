@@ -14,17 +14,11 @@ shape_pair!(
 );
 
 fn holds<A: IsRound, B: HasParts>() {
-    poses::signed_distance::<OnFaces<A, B>>(10_000);
-    poses::rates::<OnFaces<A, B>>(1000);
-    poses::consistency::<OnFaces<A, B>>(500, 2.0 * TOLERANCES.sliver);
-    poses::scales::<OnFaces<A, B>>(200);
+    poses::holds::<OnFaces<A, B>>(2.0 * TOLERANCES.sliver);
 }
 
 fn hold<A: IsRound, B: IsRound>() {
-    poses::signed_distance::<BothRound<A, B>>(10_000);
-    poses::rates::<BothRound<A, B>>(1000);
-    poses::consistency::<BothRound<A, B>>(500, 2.0 * TOLERANCES.sliver);
-    poses::scales::<BothRound<A, B>>(200);
+    poses::holds::<BothRound<A, B>>(2.0 * TOLERANCES.sliver);
 }
 
 #[test]

@@ -85,8 +85,12 @@ impl<'a> SolidPair<'a> {
         };
         match (shape.round(), second) {
             (Some(round), _) => SolidPair::Round(round, second),
-            (None, Faceted::Capsule(_)) => SolidPair::Exchanged(second, first()),
-            (None, _) => SolidPair::Convex(first(), second),
+            (None, _) => match (first(), second) {
+                (first @ Faceted::Capsule(_), second) => SolidPair::Convex(first, second),
+                // The second has faces where one of them has.
+                (first, second @ Faceted::Capsule(_)) => SolidPair::Exchanged(second, first),
+                (first, second) => SolidPair::Convex(first, second),
+            },
         }
     }
 

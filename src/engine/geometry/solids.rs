@@ -1,12 +1,12 @@
 //! Solids around the centre of their body, in body components, and what the gap functions of their pairs share.
 //!
-//! The file of a pair that meets at one point has the function `proximity`, with the signed distance. That of a pair
-//! with features has three functions. `gap` is the signed distance of two solids: the distance when apart, else
+//! The file of pairs that meet at one point has the function `proximity`, with the signed distance. That of pairs with
+//! features has three functions. `gap` is the signed distance of two solids: the distance when apart, else
 //! minus the depth, the shortest way that parts them. `features` finds where they touch or nearly touch. `at` follows
 //! such a feature to other poses. Its gap changes with the velocity of the touching points,
 //! `d gap / dt = n . (v1 - v2)`, because each feature is the distance of two parts that do not change.
 
-use super::{Pose, Proximity};
+use super::Pose;
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
@@ -88,28 +88,10 @@ pub(super) fn oriented<S: Scalar>(vector: &Vector3<S>, size: f64, outward: &Vect
     if unit.dot(outward).value() < 0.0 { (-length, -unit) } else { (length, unit) }
 }
 
-/// The pose without tangents.
-pub(super) fn values<S: Scalar>(pose: &Pose<S>) -> Pose<f64> {
-    Pose { position: pose.position.map(S::value), orientation: pose.orientation.map(S::value) }
-}
-
 /// Where a point of world space is, seen from a body.
 #[inline]
 pub(super) fn seen_from<S: Scalar>(pose: &Pose<S>, point: &Vector3<S>) -> Vector3<S> {
     pose.orientation.to_body(&(point - pose.position))
-}
-
-/// A ball against a solid with a signed distance and a unit vector away from it for every point in its frame.
-#[inline]
-pub(super) fn ball_near<S: Scalar>(
-    ball: &Ball,
-    ball_pose: &Pose<S>,
-    solid_pose: &Pose<S>,
-    distance: impl Fn(&Vector3<S>) -> (S, Vector3<S>),
-) -> Proximity<S> {
-    let (distance, normal) = distance(&seen_from(solid_pose, &ball_pose.position));
-    let normal = solid_pose.orientation.to_world(&normal);
-    Proximity { gap: distance - S::from(ball.radius), normal, arm: normal * S::from(-ball.radius) }
 }
 
 /// Factor between -1 and 1 of the point of the segment from `-half_axis` to `half_axis` that is nearest to `point`.
