@@ -8,16 +8,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// At most so many. Lower it whenever a number goes; the goal is 60, all of them in `tolerances.rs`.
-const MOST: usize = 159;
+const MOST: usize = 136;
 
 /// Numbers that follow from what they count: parts of shapes and how they are numbered, what a state consists of,
 /// coefficients of series and differences.
-const NOT_CHOSEN: [&str; 20] = [
+const NOT_CHOSEN: [&str; 18] = [
     "geometry/box_parts.rs CORNERS",
     "geometry/box_parts.rs EDGES",
     "geometry/box_parts.rs FACES",
-    "geometry/capsule_capsule.rs FEATURES",
-    "geometry/capsule_plane.rs FEATURES",
     "geometry/rim.rs BRANCHES",
     "geometry/round.rs ENDS",
     "geometry/round.rs LOWEST",

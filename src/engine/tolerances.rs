@@ -39,7 +39,8 @@ pub struct Tolerances {
     pub tilted: f64,
     /// A thousandth, to which models are known: distances, over that of a contact point from the centre, at which features
     /// touch together, position corrections close gaps, and flat shapes are thick; sines below which a round side touches
-    /// along a line; compliances, forces and intervals that leave a motion as it is.
+    /// along a line; compliances, forces and intervals that leave a motion as it is; smoothing of slip speeds over that of
+    /// complementarity.
     pub slight: f64,
     /// A hundredth, where a guess will do: of a speed, a depth, a learnt mass, a displacement.
     pub coarse: f64,
@@ -56,6 +57,11 @@ pub struct Tolerances {
     pub newton_steps: u32,
     /// Iterations of Newton's method without a better point before it gives up: it may get worse before it converges.
     pub patience: u32,
+    /// Times that something is done which mostly has its effect at once: substitutions that take a shift out, outer iterations
+    /// without progress or at one shift, patches before sweeps over all.
+    pub tries: u32,
+    /// Rows, or block rows, that every method is tried on, and that are not worth the bookkeeping of a sparse one.
+    pub few_rows: usize,
     /// Gauss-Seidel sweeps between two residuals, each of which costs as much as a sweep.
     pub sweeps_between_residuals: u32,
     /// Displacements that close gaps and joints; each leaves an error of the square of the one before.
@@ -74,8 +80,6 @@ pub struct Tolerances {
     pub smoothing_shrink: f64,
     /// See above.
     pub smoothing_centre: f64,
-    /// Smoothing of slip speeds over that of complementarity: the sooner it vanishes, the sooner is known what sticks.
-    pub slip_smoothing: f64,
     /// Part of the decrease which a linear model promises that a step must bring [Armijo 1966].
     pub sufficient_decrease: f64,
 }
@@ -99,6 +103,8 @@ pub const TOLERANCES: Tolerances = Tolerances {
     dense_part: 0.4,
     newton_steps: 12,
     patience: 6,
+    tries: 3,
+    few_rows: 8,
     sweeps_between_residuals: 4,
     placement_rounds: 4,
     bound_passes: 50,
@@ -107,6 +113,5 @@ pub const TOLERANCES: Tolerances = Tolerances {
     first_shift: 0.1,
     smoothing_shrink: 0.2,
     smoothing_centre: 0.3,
-    slip_smoothing: 1e-3,
     sufficient_decrease: 1e-4,
 };

@@ -17,10 +17,8 @@ use nalgebra::Vector3;
 
 /// Boxes are wider by at least this part of a body's size: slow bodies do not need a second pass.
 const MARGIN: f64 = 0.05;
-/// Passes with the way of the fastest; each can only connect more.
-const MOST_PASSES: usize = 8;
-/// Where it ends, over where it began: everything is within.
-const FARTHEST: f64 = 1e18;
+/// Where a search for the nearest pair ends, over where it began: everything is within.
+const FARTHEST: f64 = 1.0 / f64::EPSILON;
 
 /// Memory of the search.
 #[derive(Clone, Debug, Default)]
@@ -59,7 +57,8 @@ impl Search {
             let (way, turn) = motion(system, state, (node, energy), duration, offset);
             (self.ways[node], self.turns[node]) = (margin.max(2.0 * way), 2.0 * turn);
         }
-        for _ in 0..MOST_PASSES {
+        // Each pass gives a body a longer way, which is that of another one, or is the last.
+        loop {
             self.near.clear();
             if let (true, Some(pile)) = (whole.is_pile, &system.pile) {
                 self.find_pairs(system, pile, state);
@@ -127,7 +126,7 @@ impl Search {
         for &contact in &whole.contacts {
             let Sides { node, surface } = system.contacts[contact].sides();
             let own = *node_boxes[node].get_or_insert_with(|| {
-                let pose = value_pose(&pose(system, state, node));
+                let pose = pose(system, state, node).values();
                 around(&pose.position, &node_half(system, node, &pose), ways[node])
             });
             let is_near = match &system.surfaces[surface].shape {
@@ -148,7 +147,7 @@ impl Search {
         let Search { near, ways, turns, tree, .. } = self;
         near.clear();
         let of_nodes = pile.nodes.iter().map(|&node| {
-            let pose = value_pose(&pose(system, state, node));
+            let pose = pose(system, state, node).values();
             around(&pose.position, &node_half(system, node, &pose), ways[node])
         });
         let of_solids = pile
@@ -194,7 +193,7 @@ fn is_near_plane<S: Scalar>(
     turns: &[f64],
 ) -> bool {
     let body = system.surfaces[plane].body;
-    let carrier = body.map(|body| value_pose(&pose(system, state, body)));
+    let carrier = body.map(|body| pose(system, state, body).values());
     let Placed::Plane(place) = system.surfaces[plane].shape.place(carrier.as_ref()) else { return true };
     let to_centre = state.nodes[node].position.map(S::value) - place.origin;
     let spread = carrier.map_or(0.0, |carrier| {
@@ -265,10 +264,6 @@ fn motion<S: Scalar>(
     (duration * (speed + duration * acceleration), duration * spin)
 }
 
-fn value_pose<S: Scalar>(pose: &Pose<S>) -> Pose<f64> {
-    Pose { position: pose.position.map(S::value), orientation: pose.orientation.map(S::value) }
-}
-
 fn around(centre: &Vector3<f64>, half: &Vector3<f64>, way: f64) -> Bounds {
     let reach = half.add_scalar(way);
     Bounds { low: centre - reach, high: centre + reach }
@@ -281,7 +276,7 @@ fn surface_box<S: Scalar>(
     ways: &[f64],
     turns: &[f64],
 ) -> Bounds {
-    let carrier = surface.body.map(|body| value_pose(&pose(system, state, body)));
+    let carrier = surface.body.map(|body| pose(system, state, body).values());
     match surface.shape.place(carrier.as_ref()) {
         Placed::Solid(solid, place) => {
             let way = surface.body.map_or(0.0, |body| {

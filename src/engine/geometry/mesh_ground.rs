@@ -1,5 +1,6 @@
 //! A mesh by its triangles: what is over, behind and nearest to them.
 
+use super::box_parts::CORNERS;
 use super::polyhedron::Polyhedron;
 use super::tree::Bounds;
 use crate::engine::tolerances::TOLERANCES;
@@ -17,7 +18,8 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    const MOST: usize = 64;
+    /// Each corner of a box over as many faces.
+    const MOST: usize = CORNERS * CORNERS;
 
     pub fn new() -> Seen {
         Seen { pairs: [(0, 0); Seen::MOST], count: 0 }

@@ -16,8 +16,6 @@ use nalgebra::Vector3;
 
 /// Minima of the distance that are told apart.
 pub(super) const BRANCHES: usize = 2;
-/// Sine of the angle between axis and line below which there is one branch.
-const ALONG: f64 = 0.02;
 /// Places where the distance of two circles is looked at first.
 const SAMPLES: usize = 48;
 
@@ -127,7 +125,8 @@ pub struct Toward<S> {
 }
 
 impl Circle<f64> {
-    /// Unit vector to the place on a branch that is nearest to a line, if there is one.
+    /// Unit vector to the place on a branch that is nearest to a line, if there is one. A line nearly along the axis has one
+    /// branch.
     pub fn minimum(
         &self,
         origin: &Vector3<f64>,
@@ -140,7 +139,7 @@ impl Circle<f64> {
         let to_line = (origin - self.center) / self.radius;
         let place = [(first * cosine - self.axis * sine).dot(&to_line), second.dot(&to_line)];
         let toward = if cosine < 0.0 { -place[0] } else { place[0] };
-        let sign = match (sine < ALONG, branch) {
+        let sign = match (sine < TOLERANCES.coarse, branch) {
             (true, 0) => 1_f64.copysign(toward),
             (true, _) => return None,
             (false, 0) => 1.0,

@@ -76,7 +76,7 @@ impl<S: Scalar> Orientation<S> {
     /// By the power series of the arc sine, after halving the angle until it converges fast.
     pub fn turn_from(&self, other: &Orientation<S>) -> Vector3<S> {
         /// Squared sine of half the angle for which the series below is exact to round-off.
-        const SMALL: f64 = 0.01;
+        const SMALL: f64 = TOLERANCES.coarse;
         const SERIES: [f64; 6] =
             [1.0 / 6.0, 3.0 / 40.0, 15.0 / 336.0, 105.0 / 3456.0, 945.0 / 42240.0, 10395.0 / 599040.0];
         let [a, b, c, d] = other.wxyz;
@@ -178,7 +178,7 @@ pub fn mean_of_turning<S: Scalar>(midway: &Vector3<S>, turn: &Vector3<S>) -> Vec
 #[inline]
 fn sinc_cos<S: Scalar>(square: S) -> (S, S) {
     /// Below this the first four terms do.
-    const SMALL: f64 = 1e-3;
+    const SMALL: f64 = TOLERANCES.slight;
     const SINC: [f64; 9] = [6.0, 20.0, 42.0, 72.0, 110.0, 156.0, 210.0, 272.0, 342.0];
     const COS: [f64; 9] = [2.0, 12.0, 30.0, 56.0, 90.0, 132.0, 182.0, 240.0, 306.0];
     let terms = if square.value() < SMALL { 4 } else { 9 };

@@ -52,6 +52,11 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 /// Length of a vector, without overflow. Infinite where a number is not finite.
 fn norm(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    // Where no square may have overflown or be lost, nothing needs to be scaled.
+    let square: f64 = values.clone().map(|value| value * value).sum();
+    if square > f64::MIN_POSITIVE / f64::EPSILON && square < f64::INFINITY {
+        return square.sqrt();
+    }
     let mut largest = 0.0_f64;
     for value in values.clone() {
         if !value.is_finite() {

@@ -7,11 +7,11 @@
 //! Each may use a part of the iteration limit, so that the next ones have their turn. Without the last two, 90 steps of
 //! models/heightfield_rover stay above the tolerance.
 //! A contact that nothing couples to others is solved in closed form before this. Large parts, of which the linear
-//! systems of Newton's iterations cost much more than a sweep, are left to [`patches`] first and to [`conjugate`] last.
-//! Huge ones are left to [`patches`] and the path of vanishing smoothing ([`smoothing`]), which takes few such systems.
+//! systems of Newton's iterations cost much more than a sweep, are left to [`patches`] before and after this; huge ones, in
+//! the place of this, to the path of vanishing smoothing ([`smoothing`]), which takes few such systems.
 
 use super::component::{Best, Component};
-use super::{Effort, Scratch, conjugate, newton, nsgs, patches, path, proximal, smoothing};
+use super::{Effort, Scratch, newton, nsgs, patches, path, proximal, smoothing};
 
 /// Starting points of Newton's methods: all problems that any of them solves are solved by then.
 pub const RESTARTS: u32 = 30;
@@ -19,10 +19,7 @@ pub const RESTARTS: u32 = 30;
 /// Pairs of bodies from which on a part is large, and from which on it is huge.
 pub const LARGE: usize = 48;
 const HUGE: usize = 500;
-/// Iterations of [`patches`] before Newton's turn with the whole of a large part.
-const SWEEPS_OF_LARGE: u32 = 300;
-/// The same of a large part after Newton, for each iteration of the limit: they cost a small part of one of Newton's
-/// iterations. Huge parts have as many before it as they have contacts, since the more there are the more Newton costs.
+/// Iterations of [`patches`] on a large part for each iteration of the limit: they cost a small part of one of Newton's.
 const MORE_SWEEPS: u32 = 10;
 
 /// Solves from the point in `part` and leaves the best point seen there.
@@ -31,24 +28,14 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
         return solve_by_newton(part, limit, scratch);
     }
     let most = limit.saturating_mul(MORE_SWEEPS);
-    if part.pairs() >= HUGE {
-        let first = (part.contacts() as u32).min(most);
-        return patches::solve(part, first, scratch)
-            .then(most, |_| smoothing::solve(part, limit, scratch))
-            .then(most, |left| patches::solve(part, left, scratch));
-    }
-    let mut effort = patches::solve(part, limit.min(SWEEPS_OF_LARGE), scratch);
-    for turn in 0..2 {
-        if effort.solved {
-            break;
-        }
-        let more = match turn {
-            0 => solve_by_newton(part, limit, scratch),
-            _ => conjugate::solve(part, most, scratch),
-        };
-        effort = Effort { iterations: effort.iterations.saturating_add(more.iterations), ..more };
-    }
-    effort
+    // The more contacts there are, the more an iteration of Newton costs with all of them.
+    let first = part.contacts().max(patches::LARGEST) as u32;
+    patches::solve(part, first.min(most), scratch)
+        .then(most, |_| match part.pairs() >= HUGE {
+            true => smoothing::solve(part, limit, scratch),
+            false => solve_by_newton(part, limit, scratch),
+        })
+        .then(most, |left| patches::solve(part, left, scratch))
 }
 
 /// Whether sweeps come first.
@@ -62,7 +49,7 @@ fn solve_by_newton(part: &mut Component, limit: u32, scratch: &mut Scratch) -> E
         .then(limit, |left| path::solve(part, left, scratch))
         .then(limit, |left| proximal::solve(part, proximal::FAST, left.min(limit / 4), scratch))
         .then(limit, |left| nsgs::solve(part, left.min(limit / 10), scratch))
-        .then(limit, |left| proximal::solve(part, proximal::SLOW, left.min(limit / 4), scratch))
+        .then(limit, |left| proximal::solve(part, proximal::FAST.sqrt(), left.min(limit / 4), scratch))
         .then(limit, |left| restart(part, left, scratch))
 }
 
@@ -71,7 +58,7 @@ fn restart(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
     let mut best = Best::begin(&mut memory, part);
     let mut effort = Effort { solver: "restart", iterations: 0, solved: false };
     for attempt in 0..RESTARTS {
-        let shrink = if attempt % 2 == 0 { proximal::FAST } else { proximal::SLOW };
+        let shrink = if attempt % 2 == 0 { proximal::FAST } else { proximal::FAST.sqrt() };
         effort = effort
             .then(limit, |limit| {
                 part.start_at(attempt);

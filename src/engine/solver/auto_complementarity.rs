@@ -4,9 +4,8 @@
 use super::complementarity::{self, LcpScratch, LcpSettings, LcpSolver, Stop, judge};
 use super::report::{Report, Status};
 use crate::engine::problem::boxed::BoxedProblem;
+use crate::engine::tolerances::TOLERANCES;
 
-/// Pivoting is tried without a positive diagonal on problems of up to this size.
-const WITHOUT_DIAGONAL: usize = 8;
 /// Limit of block exchanges for a size, far above what solvable problems need.
 fn pivoting_limit(size: usize) -> u32 {
     u32::try_from(50 + size).unwrap_or(u32::MAX)
@@ -21,7 +20,7 @@ pub fn solve(
 ) -> Report {
     let mut used = 0;
     let size = problem.size();
-    let pivotable = size <= WITHOUT_DIAGONAL || (0..size).all(|row| problem.m[row * size + row] > 0.0);
+    let pivotable = size <= TOLERANCES.few_rows || (0..size).all(|row| problem.m[row * size + row] > 0.0);
     let stages = [
         (LcpSolver::Pivoting, if pivotable { pivoting_limit(size) } else { 0 }),
         (LcpSolver::Lemke, u32::MAX),

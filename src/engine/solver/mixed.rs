@@ -31,8 +31,8 @@ pub struct MixedScratch {
     regular: bool,
 }
 
-const FIRST_SWEEPS: u32 = 10;
-const NEWTON_ITERATIONS: u32 = 20;
+/// As many sweeps as Newton iterations to start with.
+const FIRST_SWEEPS: u32 = TOLERANCES.newton_steps;
 
 /// Solves a mixed problem from what is in `r` and leaves the best answer there.
 pub fn solve(
@@ -137,7 +137,7 @@ fn newton_from_guess(
     if !has_good_guess(problem, r, &mut scratch.best) {
         return Err(0);
     }
-    let iterations = newton(problem, r, NEWTON_ITERATIONS.min(settings.max_iterations), scratch);
+    let iterations = newton(problem, r, TOLERANCES.newton_steps.min(settings.max_iterations), scratch);
     let unique = iterations == 0 || scratch.regular;
     if unique && natural_residual(problem, r) <= settings.tolerance {
         return Ok(iterations);
@@ -162,7 +162,7 @@ fn take_turns(
         let more = sweeps.min(limit - iterations);
         sweep(problem, r, more);
         iterations += more;
-        iterations += newton(problem, r, NEWTON_ITERATIONS.min(limit - iterations), scratch);
+        iterations += newton(problem, r, TOLERANCES.newton_steps.min(limit - iterations), scratch);
         if best.take(problem, r) <= settings.tolerance || iterations >= limit {
             return ("mixed", iterations);
         }

@@ -8,12 +8,9 @@ use super::alart_curnier::{Mode, assemble};
 use super::component::{Best, Component};
 use super::dense::Matrix;
 use super::single_contact::Accuracy;
-use super::sparse::{BlockSystem, SPARSE_FROM};
+use super::sparse::BlockSystem;
 use super::{Effort, Scratch, nsgs};
 use crate::engine::tolerances::TOLERANCES;
-
-/// Substitutions that take the shift out of the least impulses: each gains about as many digits as the shift has.
-const REFINEMENTS: u32 = 3;
 
 /// Memory of a Newton step.
 #[derive(Debug, Default)]
@@ -107,7 +104,8 @@ fn take_least(part: &mut Component, scratch: &mut Scratch) -> bool {
     }
     centre.clear();
     centre.resize(part.contacts(), [0.0; 3]);
-    for _ in 0..REFINEMENTS {
+    // Each substitution takes as many digits of the shift out as it has.
+    for _ in 0..TOLERANCES.tries {
         if newton.dense {
             substitute(part, TOLERANCES.half_of_digits, Some(centre), newton);
             write_dense(part, newton);
@@ -192,7 +190,7 @@ pub fn step(
     let active = find_modes(part, rho, centre, scratch);
     // Parts with fewer active contacts, or with more than half of their blocks, are dense.
     let full = part.w.stored() * 2 >= contacts * contacts;
-    scratch.dense = active < SPARSE_FROM || full;
+    scratch.dense = active < TOLERANCES.few_rows || full;
     let solved = if scratch.dense {
         solve_dense(part, rho, centre, scratch)
     } else {

@@ -5,7 +5,7 @@
 
 use super::component::{Best, Component};
 use super::single_contact::Accuracy;
-use super::{Effort, Scratch, conjugate, newton, nsgs, proximal};
+use super::{Effort, MARGIN, Scratch, conjugate, newton, nsgs, proximal};
 use crate::engine::tolerances::TOLERANCES;
 
 /// Sweeps over all contacts before patches are looked for.
@@ -13,18 +13,17 @@ const FIRST: u32 = 2 * LONGER;
 /// Where a larger part of the contacts than one in so many is wrong, or rounds do not get on, all are swept for longer,
 /// each time for twice as long.
 const SHARE: usize = 3;
-const PATIENCE: u32 = 2;
-const LONGER: u32 = 32;
+const LONGER: u32 = 4 * conjugate::SWEEPS_BETWEEN_RESIDUALS;
 /// Part of the goal, as a square, that contacts outside of patches may have.
-const LEFT: f64 = 0.25;
+const LEFT: f64 = MARGIN * MARGIN;
 /// Rings of neighbours that a patch has around what is wrong.
 const RINGS: usize = 2;
 /// Contacts that a patch has at most.
-const LARGEST: usize = 300;
+pub const LARGEST: usize = 300;
 /// Part of the goal of the whole that a patch is solved to.
 const PATCH_GOAL: f64 = TOLERANCES.much_less;
-/// Proximal iterations in a patch.
-const PROXIMAL: u32 = 40;
+/// Proximal iterations in a patch: no more than sweeps over all contacts that take its place.
+const PROXIMAL: u32 = LONGER;
 
 /// Of contacts: in no patch, and in one that is not found yet.
 const NONE: u32 = u32::MAX;
@@ -62,7 +61,7 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
     let (mut failures, mut longer) = (0, LONGER);
     while iterations < limit && !part.solved() {
         memory.rank(part);
-        iterations += if failures < PATIENCE && memory.find(part) * SHARE < part.contacts() {
+        iterations += if failures < TOLERANCES.tries && memory.find(part) * SHARE < part.contacts() {
             memory.solve(part, scratch)
         } else {
             failures = 0;

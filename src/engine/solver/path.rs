@@ -15,7 +15,7 @@ use crate::engine::tolerances::TOLERANCES;
 
 /// Compliance of a step as a part of the last one, and the largest part at which the path is still followed.
 const SHRINK: f64 = TOLERANCES.coarse;
-const SHORTEST: f64 = 0.6;
+const SHORTEST: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
 /// Memory of the path.
 #[derive(Debug, Default)]

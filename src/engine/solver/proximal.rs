@@ -7,19 +7,15 @@ use super::component::{Best, Component};
 use super::{Effort, Scratch, newton};
 use crate::engine::tolerances::TOLERANCES;
 
-/// Factor by which shifts shrink: fast, and slow but safer.
+/// Factor by which shifts shrink; its root is slower but safer.
 pub const FAST: f64 = TOLERANCES.much_less;
-pub const SLOW: f64 = 0.3;
 /// Largest shift.
 const LARGEST: f64 = 1.0 / TOLERANCES.first_shift;
 /// Growth of the shift where Newton fails.
 const GROWTH: f64 = 1.0 / FAST;
-/// Outer iterations to be solved at a shift after a failure, before it shrinks again.
-const HOLD: u32 = 2;
 /// Decrease of the Alart-Curnier function at which an outer iteration is done.
 const INNER_TOLERANCE: f64 = TOLERANCES.much_less;
-/// Outer iterations with a small shift that do not halve the residual: the point runs away along a ray.
-const PATIENCE: u32 = 3;
+/// Shift at which a point whose residual is not halved runs away along a ray.
 const SMALL: f64 = TOLERANCES.half_of_digits / FAST;
 
 /// Iterates from the point in `part`, with shifts that shrink by the factor `shrink`, until solved, without progress
@@ -61,14 +57,15 @@ pub fn solve(part: &mut Component, shrink: f64, limit: u32, scratch: &mut Scratc
                 break;
             }
             rho = (rho * GROWTH).min(LARGEST);
-            hold = HOLD;
+            // So many are to be solved at a shift after a failure, before it shrinks again.
+            hold = TOLERANCES.tries;
         }
         if best.residual() < 0.5 * halved {
             halved = best.residual();
             stagnant = 0;
         } else if rho <= SMALL {
             stagnant += 1;
-            if stagnant >= PATIENCE {
+            if stagnant >= TOLERANCES.tries {
                 break;
             }
         }
@@ -84,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_box_on_its_corners_is_solved() {
-        for (twist, shrink) in TWISTS.into_iter().zip([FAST, SLOW, FAST, SLOW]) {
+        for (twist, shrink) in TWISTS.into_iter().zip([FAST, FAST.sqrt(), FAST, FAST.sqrt()]) {
             let problem = box_on_corners(twist, 0.4);
             let mut part = part_of(&problem, 1e-12);
             let effort = solve(&mut part, shrink, 100, &mut Scratch::default());

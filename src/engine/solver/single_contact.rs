@@ -37,8 +37,8 @@ pub enum Accuracy {
     /// One step towards the slip rate at every visit.
     Rough,
 }
-/// Slip rates above this overflow when squared twice.
-const LARGEST_GUESS: f64 = 1e70;
+/// Slip rates far above this overflow when squared twice.
+const LARGEST_GUESS: f64 = 1.0 / (f64::EPSILON * f64::EPSILON * f64::EPSILON * f64::EPSILON);
 
 impl SingleContact {
     /// Prepares a contact.
@@ -115,7 +115,7 @@ impl SingleContact {
         }
         let [x, y] = left(held);
         let size = self.trace * (held[0].abs() + held[1].abs()) + shifted[0].abs() + shifted[1].abs();
-        (x.abs() + y.abs() <= 1e-14 * size).then_some(held)
+        (x.abs() + y.abs() <= TOLERANCES.few_roundings * size).then_some(held)
     }
 
     #[inline]

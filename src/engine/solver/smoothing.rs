@@ -136,7 +136,8 @@ impl Point {
     fn of(part: &Component, contact: usize, sigma: f64) -> Point {
         let (r, u, mu) = (part.r[contact], part.u[contact], part.mu[contact]);
         let root = mu.sqrt();
-        let smoothed = TOLERANCES.slip_smoothing * sigma;
+        // The sooner this vanishes, the sooner is known what sticks.
+        let smoothed = TOLERANCES.slight * sigma;
         let slip = (u[1] * u[1] + u[2] * u[2] + smoothed * smoothed).sqrt();
         let slope = [u[1] / slip, u[2] / slip];
         // Without friction the law is that of the normal alone.

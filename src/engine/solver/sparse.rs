@@ -35,8 +35,6 @@ pub struct BlockSystem {
 
 /// Diagonal blocks with larger condition are no pivots.
 const WORST_CONDITION: f64 = 1.0 / TOLERANCES.small;
-/// Fewer rows are not worth the bookkeeping.
-pub const SPARSE_FROM: usize = 8;
 
 impl BlockSystem {
     /// Starts an empty system.
@@ -102,7 +100,7 @@ impl BlockSystem {
         self.found.clear();
         self.found.resize(self.contacts, 0);
         let mut candidates = self.contacts;
-        while candidates > 0 && self.waiting.len() >= SPARSE_FROM {
+        while candidates > 0 && self.waiting.len() >= TOLERANCES.few_rows {
             let neighbours = |&row: &usize| self.rows[row].len();
             let Some(place) = (0..candidates).min_by_key(|&place| neighbours(&self.waiting[place])) else {
                 break;

@@ -2,6 +2,7 @@
 
 use super::MeanForce;
 use crate::engine::scalar::Scalar;
+use crate::engine::tolerances::TOLERANCES;
 use serde::{Deserialize, Serialize};
 
 /// A spring whose force is a power of its depth.
@@ -41,11 +42,10 @@ impl PowerSpring {
 
     /// The mean force `(E(b) - E(a)) / (b - a)` between two depths, and its derivative with respect to `b`.
     pub fn mean<S: Scalar>(&self, a: S, b: S) -> MeanForce<S> {
-        /// Relative distances below which the difference quotient would lose digits, and its series is exact.
-        const NEAR: f64 = 0.03;
         let (n, width) = (self.exponent, b - a);
         let middle = (a + b) * S::from(0.5);
-        if width.value().abs() < NEAR * middle.value() {
+        // The difference quotient would lose digits, and its series is exact.
+        if width.value().abs() < TOLERANCES.coarse * middle.value() {
             let force = self.force(middle);
             let part = width / middle;
             let second = S::from(n * (n - 1.0) / 24.0);
