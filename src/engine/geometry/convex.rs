@@ -130,6 +130,7 @@ impl Separations {
 }
 
 /// Two solids in the frame of the second.
+#[derive(Clone)]
 pub(super) struct Two<'a> {
     pub first: &'a Faceted<'a>,
     pub second: &'a Faceted<'a>,

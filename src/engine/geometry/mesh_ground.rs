@@ -37,14 +37,108 @@ impl Seen {
     }
 }
 
-/// What looks for parts of a solid and a mesh that face each other.
+/// A solid in the frame of a mesh, which looks for parts of both that face each other.
 pub(super) trait Seeker {
     /// Two parts.
     type Parts: Copy;
 
-    /// Visits all parts that are nearer than `within`, less the margin, with their distance, and whether they can
-    /// touch there. The visitor returns what is near enough from then on.
-    fn each(&self, within: f64, visitor: &mut impl FnMut(Self::Parts, f64, bool) -> f64);
+    /// The mesh.
+    fn ground(&self) -> &Ground<'_>;
+
+    /// Box around the solid.
+    fn bounds(&self) -> Bounds;
+
+    /// Its middle.
+    fn middle(&self) -> Vector3<f64>;
+
+    /// Whether it is more than a point.
+    fn has_size(&self) -> bool {
+        true
+    }
+
+    /// Visits parts of the solid that are over a triangle, with their distance, and whether they can touch there.
+    fn over_face(
+        &self,
+        triangle: usize,
+        seen: &mut Seen,
+        visitor: &mut impl FnMut(Self::Parts, f64, bool),
+    );
+
+    /// The same over an edge of the mesh.
+    fn over_edge(&self, edge: usize, visitor: &mut impl FnMut(Self::Parts, f64, bool));
+
+    /// The same over a corner of the mesh.
+    fn over_corner(&self, corner: usize, visitor: &mut impl FnMut(Self::Parts, f64, bool));
+
+    /// The part that is lowest over a face, and its height.
+    fn lowest(&self, face: usize) -> (Self::Parts, f64);
+
+    /// Whether a triangle cuts the solid, whose middle is at a height over it, and whose lowest part is behind it.
+    fn is_cut(&self, triangle: usize, height: f64, lowest: (Self::Parts, f64)) -> bool;
+
+    /// Visits all parts that are nearer than `within`, less the margin. The visitor returns what is near enough from then
+    /// on.
+    fn each(&self, within: f64, visitor: &mut impl FnMut(Self::Parts, f64, bool) -> f64) {
+        self.seek(within, visitor);
+    }
+
+    /// The same; returns what is near enough then.
+    fn seek(&self, mut within: f64, visitor: &mut impl FnMut(Self::Parts, f64, bool) -> f64) -> f64 {
+        let (ground, bounds, has_size) = (self.ground(), self.bounds(), self.has_size());
+        let mesh = ground.mesh;
+        let (mut seen, mut least) = (Seen::new(), f64::INFINITY);
+        mesh.visit(&bounds, within, &mut |index| {
+            let mut visitor = |parts: Self::Parts, distance: f64, touches: bool| {
+                // What is behind a triangle far from it has come another way.
+                if distance >= -ground.slack || !has_size || mesh.bounds_of(index).meets(&bounds) {
+                    least = least.min(distance);
+                    within = visitor(parts, distance, touches);
+                }
+            };
+            let triangle = &mesh.triangles[index];
+            self.over_face(index, &mut seen, &mut visitor);
+            for side in (0..3).filter(|&side| triangle.owns_side[side]) {
+                self.over_edge(triangle.sides[side].expect("it owns it") as usize, &mut visitor);
+            }
+            for place in (0..3).filter(|&place| triangle.owns_corner[place]) {
+                self.over_corner(triangle.corners[place] as usize, &mut visitor);
+            }
+            within
+        });
+        if least > 0.0
+            && let Some((parts, distance)) = self.deep(&bounds, least)
+        {
+            within = visitor(parts, distance, true);
+        }
+        within
+    }
+
+    /// What parts that are nearest say nothing of: a solid that is pierced, or whose middle is behind the mesh.
+    fn deep(&self, bounds: &Bounds, least: f64) -> Option<(Self::Parts, f64)> {
+        let (ground, middle) = (self.ground(), self.middle());
+        let mut best: Option<(Self::Parts, f64)> = None;
+        if self.has_size() {
+            ground.mesh.visit(bounds, 0.0, &mut |index| {
+                let number = ground.mesh.triangles[index].face as usize;
+                let face = &ground.mesh.faces[number];
+                let (lowest, height) = (self.lowest(number), face.normal.dot(&middle) - face.offset);
+                if lowest.1 < -ground.slack
+                    && height >= 0.0
+                    && best.is_none_or(|(_, other)| lowest.1 > other)
+                    && self.is_cut(index, height, lowest)
+                {
+                    best = Some(lowest);
+                }
+                0.0
+            });
+        }
+        // The middle of a point is itself, and nearest to what it is nearest to.
+        let within = if self.has_size() { f64::INFINITY } else { least };
+        best.or_else(|| {
+            let index = ground.way_out(&middle, within)?;
+            Some(self.lowest(ground.mesh.triangles[index].face as usize))
+        })
+    }
 }
 
 /// A mesh, and lengths that count as none beside it.

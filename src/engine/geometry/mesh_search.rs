@@ -9,8 +9,10 @@ use super::polyhedron::Polyhedron;
 use super::tree::Bounds;
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
+use std::ops::Range;
 
 /// A solid in the frame of a mesh.
+#[derive(Clone)]
 pub(super) struct Search<'a> {
     two: Two<'a>,
     first: &'a Faceted<'a>,
@@ -19,141 +21,72 @@ pub(super) struct Search<'a> {
     ground: Ground<'a>,
     center: Vector3<f64>,
     close: f64,
+    /// Those of its corners that are looked at.
+    corners: Range<usize>,
 }
 
 impl Seeker for Search<'_> {
     type Parts = Parts;
 
-    fn each(&self, within: f64, visitor: &mut impl FnMut(Parts, f64, bool) -> f64) {
-        let corners = self.first.counts().corners;
-        if matches!(self.first, Faceted::Points(_)) {
-            let mut within = within;
-            for corner in 0..corners {
-                within = self.some(corner..corner + 1, within, visitor);
-            }
-        } else {
-            self.some(0..corners, within, visitor);
-        }
-    }
-}
-
-impl<'a> Search<'a> {
-    pub fn new(
-        first: &'a Faceted<'a>,
-        first_pose: &Pose<f64>,
-        ground: Ground<'a>,
-        second: &'a Faceted<'a>,
-        mesh_pose: &Pose<f64>,
-    ) -> Search<'a> {
-        let two = Two::new(first, first_pose, second, mesh_pose);
-        let size = ground.mesh.bounds().size();
-        Search {
-            center: two.place + two.turn * first.center(),
-            two,
-            first,
-            mesh: ground.mesh,
-            second,
-            ground,
-            close: TOLERANCES.rounding * (size + first.extent()),
-        }
+    fn ground(&self) -> &Ground<'_> {
+        &self.ground
     }
 
-    /// As [`Seeker::each`], for some of the corners and all else.
-    fn some(
-        &self,
-        corners: std::ops::Range<usize>,
-        mut within: f64,
-        visitor: &mut impl FnMut(Parts, f64, bool) -> f64,
-    ) -> f64 {
-        let bounds = Bounds::around(corners.clone().map(|corner| self.two.corner(corner)));
-        let mut seen = Seen::new();
-        let mut least = f64::INFINITY;
-        let has_size = self.first.counts().edges > 0;
-        self.mesh.visit(&bounds, within, &mut |index| {
-            let mut visitor = |parts: Parts, distance: f64, touches: bool| {
-                // What is behind a triangle far from it has come another way.
-                if distance >= -self.ground.slack || !has_size || self.mesh.bounds_of(index).meets(&bounds) {
-                    least = least.min(distance);
-                    within = visitor(parts, distance, touches);
+    fn bounds(&self) -> Bounds {
+        Bounds::around(self.corners.clone().map(|corner| self.two.corner(corner)))
+    }
+
+    fn middle(&self) -> Vector3<f64> {
+        if self.corners.len() == 1 { self.two.corner(self.corners.start) } else { self.center }
+    }
+
+    fn has_size(&self) -> bool {
+        self.first.counts().edges > 0
+    }
+
+    fn each(&self, mut within: f64, visitor: &mut impl FnMut(Parts, f64, bool) -> f64) {
+        match self.first {
+            Faceted::Points(_) => {
+                for corner in self.corners.clone() {
+                    within = Search { corners: corner..corner + 1, ..self.clone() }.seek(within, visitor);
                 }
-            };
-            let triangle = &self.mesh.triangles[index];
-            self.corners_over(index, corners.clone(), &mut seen, &mut visitor);
-            for side in (0..3).filter(|&side| triangle.owns_side[side]) {
-                let edge = triangle.sides[side].expect("it owns it") as usize;
-                self.over_edge(edge, corners.clone(), &mut visitor);
             }
-            for place in (0..3).filter(|&place| triangle.owns_corner[place]) {
-                self.over_corner(triangle.corners[place] as usize, corners.clone(), &mut visitor);
+            _ => {
+                self.seek(within, visitor);
             }
-            within
-        });
-        if least > 0.0
-            && let Some((parts, distance)) = self.deep(&bounds, corners, least)
-        {
-            within = visitor(parts, distance, true);
         }
-        within
     }
 
-    /// What parts that are nearest say nothing of: a solid that is pierced, or whose middle is behind the mesh.
-    fn deep(&self, bounds: &Bounds, corners: std::ops::Range<usize>, least: f64) -> Option<(Parts, f64)> {
-        let counts = self.first.counts();
-        let mut best: Option<(Parts, f64)> = None;
-        if counts.edges > 0 {
-            self.mesh.visit(bounds, 0.0, &mut |index| {
-                if let Some((parts, depth)) = self.through(index)
-                    && best.is_none_or(|(_, other)| depth > other)
-                {
-                    best = Some((parts, depth));
-                }
-                0.0
-            });
-        }
-        // The middle of a point is itself, and nearest to what it is nearest to.
-        let within = if counts.edges > 0 { f64::INFINITY } else { least };
-        best.or_else(|| self.way_out(corners, within))
+    fn lowest(&self, face: usize) -> (Parts, f64) {
+        let side = &self.mesh.faces[face];
+        let height = |corner: usize| side.normal.dot(&self.two.corner(corner)) - side.offset;
+        let lowest = self.corners.clone().min_by(|&one, &other| height(one).total_cmp(&height(other)));
+        let lowest = lowest.expect("there are corners");
+        (Parts::CornerFace(lowest, face), height(lowest))
     }
 
-    /// The corner that is farthest behind a triangle that cuts the solid, whose middle is in front, and how far.
-    fn through(&self, index: usize) -> Option<(Parts, f64)> {
-        let number = self.mesh.triangles[index].face as usize;
-        let face = &self.mesh.faces[number];
-        let counts = self.first.counts();
-        let height = |corner: usize| face.normal.dot(&self.two.corner(corner)) - face.offset;
-        let lowest = (0..counts.corners).min_by(|&one, &other| height(one).total_cmp(&height(other)))?;
-        let depth = height(lowest);
-        if depth >= 0.0 || face.normal.dot(&self.center) < face.offset {
-            return None;
-        }
-        let is_cut = (0..counts.edges).any(|edge| {
+    fn is_cut(&self, triangle: usize, _: f64, _: (Parts, f64)) -> bool {
+        let face = &self.mesh.faces[self.mesh.triangles[triangle].face as usize];
+        let is_cut = (0..self.first.counts().edges).any(|edge| {
             let edge = self.first.edge(edge);
             let start = self.two.place + self.two.turn * edge.start;
             let way = self.two.turn * edge.along * edge.length;
             let (from, rise) = (face.normal.dot(&start) - face.offset, face.normal.dot(&way));
             let part = -from / rise;
-            (0.0..=1.0).contains(&part) && self.ground.above_sides(index, &(start + way * part)) <= 0.0
+            (0.0..=1.0).contains(&part) && self.ground.above_sides(triangle, &(start + way * part)) <= 0.0
         });
-        let cuts = || {
-            let places = self.mesh.places(index).map(|place| self.two.seen_from_first(&place));
+        is_cut || {
+            let places = self.mesh.places(triangle).map(|place| self.two.seen_from_first(&place));
             (0..3).any(|side| is_inside_somewhere(self.first, &places[side], &places[(side + 1) % 3]))
-        };
-        (is_cut || cuts()).then_some((Parts::CornerFace(lowest, number), depth))
+        }
     }
 
-    /// Corners of the solid over a triangle.
-    fn corners_over(
-        &self,
-        index: usize,
-        corners: std::ops::Range<usize>,
-        seen: &mut Seen,
-        visitor: &mut impl FnMut(Parts, f64, bool),
-    ) {
+    fn over_face(&self, index: usize, seen: &mut Seen, visitor: &mut impl FnMut(Parts, f64, bool)) {
         let triangle = &self.mesh.triangles[index];
         let face = &self.mesh.faces[triangle.face as usize];
         let inward = -self.two.turn.tr_mul(&face.normal);
         let is_point = matches!(self.first, Faceted::Ball(_) | Faceted::Points(_));
-        for corner in corners {
+        for corner in self.corners.clone() {
             let place = self.two.corner(corner);
             let height = face.normal.dot(&place) - face.offset;
             let middle = if is_point { height } else { face.normal.dot(&self.center) - face.offset };
@@ -166,15 +99,10 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn over_edge(
-        &self,
-        index: usize,
-        corners: std::ops::Range<usize>,
-        visitor: &mut impl FnMut(Parts, f64, bool),
-    ) {
+    fn over_edge(&self, index: usize, visitor: &mut impl FnMut(Parts, f64, bool)) {
         let edge = self.second.edge(index);
         let has_margin = self.first.margin() > 0.0;
-        for corner in corners {
+        for corner in self.corners.clone() {
             let from_start = self.two.corner(corner) - edge.start;
             let place = from_start.dot(&edge.along);
             if place < 0.0 || place > edge.length {
@@ -218,16 +146,11 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn over_corner(
-        &self,
-        index: usize,
-        corners: std::ops::Range<usize>,
-        visitor: &mut impl FnMut(Parts, f64, bool),
-    ) {
+    fn over_corner(&self, index: usize, visitor: &mut impl FnMut(Parts, f64, bool)) {
         let place = self.mesh.corners[index];
         let counts = self.first.counts();
         let has_margin = self.first.margin() > 0.0;
-        for corner in corners {
+        for corner in self.corners.clone() {
             let between = self.two.corner(corner) - place;
             let distance = between.norm();
             if distance > self.close
@@ -261,6 +184,29 @@ impl<'a> Search<'a> {
             self.under_face(index, &seen, visitor);
         }
     }
+}
+
+impl<'a> Search<'a> {
+    pub fn new(
+        first: &'a Faceted<'a>,
+        first_pose: &Pose<f64>,
+        ground: Ground<'a>,
+        second: &'a Faceted<'a>,
+        mesh_pose: &Pose<f64>,
+    ) -> Search<'a> {
+        let two = Two::new(first, first_pose, second, mesh_pose);
+        let size = ground.mesh.bounds().size();
+        Search {
+            center: two.place + two.turn * first.center(),
+            two,
+            first,
+            mesh: ground.mesh,
+            second,
+            ground,
+            close: TOLERANCES.rounding * (size + first.extent()),
+            corners: 0..first.counts().corners,
+        }
+    }
 
     /// A corner of the mesh, seen from the solid, against the face of the solid that it is least behind.
     fn under_face(&self, index: usize, seen: &Vector3<f64>, visitor: &mut impl FnMut(Parts, f64, bool)) {
@@ -287,19 +233,6 @@ impl<'a> Search<'a> {
             Faceted::Ball(_) | Faceted::Points(_) => true,
             first => first.corner_faces(corner, &self.two.turn.tr_mul(direction), tolerance),
         }
-    }
-
-    /// Where the middle of the solid is behind the mesh and less than `within` away: the corner that is farthest behind
-    /// its nearest face, and how far.
-    #[inline(never)]
-    fn way_out(&self, corners: std::ops::Range<usize>, within: f64) -> Option<(Parts, f64)> {
-        let point = if corners.len() == 1 { self.two.corner(corners.start) } else { self.center };
-        let index = self.ground.way_out(&point, within)?;
-        let number = self.mesh.triangles[index].face as usize;
-        let face = &self.mesh.faces[number];
-        let height = |corner: usize| face.normal.dot(&self.two.corner(corner)) - face.offset;
-        let lowest = corners.min_by(|&one, &other| height(one).total_cmp(&height(other)))?;
-        Some((Parts::CornerFace(lowest, number), height(lowest)))
     }
 }
 

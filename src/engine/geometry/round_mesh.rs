@@ -75,46 +75,34 @@ struct Search<'a> {
 impl Seeker for Search<'_> {
     type Parts = Parts;
 
-    fn each(&self, mut within: f64, visitor: &mut impl FnMut(Parts, f64, bool) -> f64) {
+    fn ground(&self) -> &Ground<'_> {
+        &self.ground
+    }
+
+    fn bounds(&self) -> Bounds {
         let reach = Vector3::from_fn(|axis, _| self.spot.reach(&Vector3::ith(axis, 1.0)));
-        let bounds = Bounds { low: self.spot.center - reach, high: self.spot.center + reach };
-        let mesh = self.ground.mesh;
-        let mut seen = Seen::new();
-        let mut least = f64::INFINITY;
-        mesh.visit(&bounds, within, &mut |index| {
-            let mut visitor = |parts: Parts, distance: f64, touches: bool| {
-                // What is behind a triangle far from it has come another way.
-                if distance >= -self.ground.slack || mesh.bounds_of(index).meets(&bounds) {
-                    least = least.min(distance);
-                    within = visitor(parts, distance, touches);
-                }
-            };
-            let triangle = &mesh.triangles[index];
-            self.rims_over(index, &mut seen, &mut visitor);
-            for side in (0..3).filter(|&side| triangle.owns_side[side]) {
-                self.over_edge(triangle.sides[side].expect("it owns it") as usize, &mut visitor);
-            }
-            for place in (0..3).filter(|&place| triangle.owns_corner[place]) {
-                self.over_corner(triangle.corners[place] as usize, &mut visitor);
-            }
-            within
-        });
-        if least > 0.0
-            && let Some((parts, distance)) = self.deep(&bounds)
-        {
-            visitor(parts, distance, true);
-        }
-    }
-}
-
-impl<'a> Search<'a> {
-    fn new(spot: Spot<f64>, ground: Ground<'a>, second: &'a Faceted<'a>) -> Search<'a> {
-        let close = TOLERANCES.rounding * (ground.mesh.bounds().size() + spot.solid.extent());
-        Search { spot, ground, second, close }
+        Bounds { low: self.spot.center - reach, high: self.spot.center + reach }
     }
 
-    /// Points of the rims over a triangle.
-    fn rims_over(&self, index: usize, seen: &mut Seen, visitor: &mut impl FnMut(Parts, f64, bool)) {
+    fn middle(&self) -> Vector3<f64> {
+        self.spot.center
+    }
+
+    fn lowest(&self, face: usize) -> (Parts, f64) {
+        let end = self.spot.lower_end(&self.ground.mesh.faces[face].normal);
+        let parts = Parts::RimFace(end, LOWEST, face);
+        (parts, parts.at(&self.spot, self.second).gap)
+    }
+
+    fn is_cut(&self, triangle: usize, height: f64, (lowest, depth): (Parts, f64)) -> bool {
+        let way = lowest.at(&self.spot, self.second).arm;
+        let cut = self.spot.center + way * (height / (height - depth));
+        let (places, slack) = (self.ground.mesh.places(triangle), self.ground.slack);
+        self.ground.above_sides(triangle, &cut) <= 0.0
+            || (0..3).any(|side| self.spot.is_pierced(&places[side], &places[(side + 1) % 3], slack))
+    }
+
+    fn over_face(&self, index: usize, seen: &mut Seen, visitor: &mut impl FnMut(Parts, f64, bool)) {
         let number = self.ground.mesh.triangles[index].face;
         let face = &self.ground.mesh.faces[number as usize];
         if face.normal.dot(&self.spot.center) - face.offset < -self.ground.slack {
@@ -128,15 +116,6 @@ impl<'a> Search<'a> {
                 visitor(Parts::RimFace(end, point, number as usize), near.gap, true);
             }
         });
-    }
-
-    /// How far the solid is behind the face of an edge that it is less behind of.
-    fn depth_at_edge(&self, edge: usize) -> f64 {
-        let depths = self.ground.mesh.edges[edge].faces.map(|face| {
-            let face = &self.ground.mesh.faces[face as usize];
-            face.offset - face.normal.dot(&self.spot.center) + self.spot.reach(&face.normal)
-        });
-        depths[0].min(depths[1])
     }
 
     fn over_edge(&self, index: usize, visitor: &mut impl FnMut(Parts, f64, bool)) {
@@ -200,46 +179,20 @@ impl<'a> Search<'a> {
             visitor(parts, near.gap, !is_at_rim);
         }
     }
+}
 
-    /// What parts that are nearest say nothing of: a solid that is pierced, or whose middle is behind the mesh.
-    fn deep(&self, bounds: &Bounds) -> Option<(Parts, f64)> {
-        let mut best: Option<(Parts, f64)> = None;
-        self.ground.mesh.visit(bounds, 0.0, &mut |index| {
-            if let Some((parts, depth)) = self.through(index)
-                && best.is_none_or(|(_, other)| depth > other)
-            {
-                best = Some((parts, depth));
-            }
-            0.0
+impl<'a> Search<'a> {
+    fn new(spot: Spot<f64>, ground: Ground<'a>, second: &'a Faceted<'a>) -> Search<'a> {
+        let close = TOLERANCES.rounding * (ground.mesh.bounds().size() + spot.solid.extent());
+        Search { spot, ground, second, close }
+    }
+
+    /// How far the solid is behind the face of an edge that it is less behind of.
+    fn depth_at_edge(&self, edge: usize) -> f64 {
+        let depths = self.ground.mesh.edges[edge].faces.map(|face| {
+            let face = &self.ground.mesh.faces[face as usize];
+            face.offset - face.normal.dot(&self.spot.center) + self.spot.reach(&face.normal)
         });
-        best.or_else(|| {
-            let index = self.ground.way_out(&self.spot.center, f64::INFINITY)?;
-            Some(self.lowest(self.ground.mesh.triangles[index].face as usize))
-        })
-    }
-
-    /// The point of the solid that is lowest over a face.
-    fn lowest(&self, face: usize) -> (Parts, f64) {
-        let end = self.spot.lower_end(&self.ground.mesh.faces[face].normal);
-        let parts = Parts::RimFace(end, LOWEST, face);
-        (parts, parts.at(&self.spot, self.second).gap)
-    }
-
-    /// The point of the solid that is farthest behind a triangle that cuts it, if its middle is in front, and how far.
-    fn through(&self, index: usize) -> Option<(Parts, f64)> {
-        let number = self.ground.mesh.triangles[index].face as usize;
-        let face = &self.ground.mesh.faces[number];
-        let (parts, depth) = self.lowest(number);
-        let height = face.normal.dot(&self.spot.center) - face.offset;
-        if depth >= -self.ground.slack || height < 0.0 {
-            return None;
-        }
-        let way = parts.at(&self.spot, self.second).arm;
-        let cut = self.spot.center + way * (height / (height - depth));
-        let places = self.ground.mesh.places(index);
-        let slack = self.ground.slack;
-        let is_cut = self.ground.above_sides(index, &cut) <= 0.0
-            || (0..3).any(|side| self.spot.is_pierced(&places[side], &places[(side + 1) % 3], slack));
-        is_cut.then_some((parts, depth))
+        depths[0].min(depths[1])
     }
 }
