@@ -80,6 +80,37 @@ pub struct Tolerances {
     pub smoothing_shrink: f64,
     /// See above.
     pub smoothing_centre: f64,
+    /// Part of the tolerance that solvers aim at, so that round-off and last touches do not undo it.
+    pub aimed_part: f64,
+    /// Starting points of Newton's methods: all problems that any of them solves are solved by then.
+    pub restarts: u32,
+    /// Rows up to which dense elimination from so many starts is bearable.
+    pub restarted_rows: usize,
+    /// Pairs of bodies from which on sweeps come before Newton with all of them, and from which on smoothing comes in the
+    /// place of that (measured).
+    pub large_pile: usize,
+    /// See above.
+    pub huge_pile: usize,
+    /// Gauss-Seidel sweeps of a large pile for each iteration of the limit: they cost a small part of one of Newton's.
+    pub sweeps_per_iteration: u32,
+    /// Where one contact in so many, or more, is wrong, patches are not worth their while.
+    pub patch_share: usize,
+    /// Rings of neighbours that a patch has around what is wrong.
+    pub patch_rings: usize,
+    /// Contacts that a patch has at most.
+    pub patch_contacts: usize,
+    /// Pairs up to which an island is split at impacts.
+    pub split_pairs: usize,
+    /// Nodes that touch something, up to which they are eliminated last: many of them would fill the matrix.
+    pub touching_last: usize,
+    /// By how much boxes of the broad phase are wider, over a body's size: slow bodies do not need a second pass.
+    pub box_margin: f64,
+    /// Turn, in rad, of a free rotation in one part: well below the pole of the tangent of half of it.
+    pub largest_turn: f64,
+    /// Part of the step within which bounces that end are not resolved one by one.
+    pub unresolved_part: f64,
+    /// Part of the time `1 / omega` of its spring that a continuous contact moves within an interval.
+    pub part_of_oscillation: f64,
     /// Part of the decrease which a linear model promises that a step must bring [Armijo 1966].
     pub sufficient_decrease: f64,
 }
@@ -113,5 +144,20 @@ pub const TOLERANCES: Tolerances = Tolerances {
     first_shift: 0.1,
     smoothing_shrink: 0.2,
     smoothing_centre: 0.3,
+    aimed_part: 0.4,
+    restarts: 30,
+    restarted_rows: 400,
+    large_pile: 48,
+    huge_pile: 500,
+    sweeps_per_iteration: 10,
+    patch_share: 3,
+    patch_rings: 2,
+    patch_contacts: 300,
+    split_pairs: 64,
+    touching_last: 16,
+    box_margin: 0.05,
+    largest_turn: 1.0,
+    unresolved_part: 1.0 / 64.0,
+    part_of_oscillation: 0.025,
     sufficient_decrease: 1e-4,
 };

@@ -15,8 +15,6 @@ use crate::engine::system::{Island, Near, Pile, SecondSide, Sides, System};
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
-/// Boxes are wider by at least this part of a body's size: slow bodies do not need a second pass.
-const MARGIN: f64 = 0.05;
 /// Where a search for the nearest pair ends, over where it began: everything is within.
 const FARTHEST: f64 = 1.0 / f64::EPSILON;
 
@@ -52,7 +50,7 @@ impl Search {
         self.rest(system);
         let tied = tied_energy(system, whole, state);
         for &node in &whole.nodes {
-            let margin = MARGIN * system.nodes[node].shape.extent(&system.details.points);
+            let margin = TOLERANCES.box_margin * system.nodes[node].shape.extent(&system.details.points);
             let energy = if system.tied[node] { tied } else { 0.0 };
             let (way, turn) = motion(system, state, (node, energy), duration, offset);
             (self.ways[node], self.turns[node]) = (margin.max(2.0 * way), 2.0 * turn);

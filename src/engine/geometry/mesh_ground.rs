@@ -57,12 +57,7 @@ pub(super) trait Seeker {
     }
 
     /// Visits parts of the solid that are over a triangle, with their distance, and whether they can touch there.
-    fn over_face(
-        &self,
-        triangle: usize,
-        seen: &mut Seen,
-        visitor: &mut impl FnMut(Self::Parts, f64, bool),
-    );
+    fn over_face(&self, triangle: usize, seen: &mut Seen, visitor: &mut impl FnMut(Self::Parts, f64, bool));
 
     /// The same over an edge of the mesh.
     fn over_edge(&self, edge: usize, visitor: &mut impl FnMut(Self::Parts, f64, bool));

@@ -20,10 +20,9 @@ pub fn shift<S: Scalar>(restitution: S, normal_velocity_before: S) -> S {
 /// then, so that the whole acceleration counts.
 #[inline]
 pub fn resting_speed(restitution: f64, node: Bounce, step: f64, crowded: bool) -> f64 {
-    const UNRESOLVED_PART_OF_STEP: f64 = 1.0 / 64.0;
     // Elastic bounces never end by themselves: only round-off is cut off there.
     let bounces = if crowded { node.acceleration } else { (1.0 - restitution) * node.pressing.max(0.0) };
-    let part = 0.5 * bounces * UNRESOLVED_PART_OF_STEP;
+    let part = 0.5 * bounces * TOLERANCES.unresolved_part;
     let round_off = TOLERANCES.negligible * node.acceleration;
     (part.max(round_off) * step).max(TOLERANCES.few_roundings * node.speed)
 }

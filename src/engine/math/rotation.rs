@@ -216,7 +216,7 @@ pub fn is_uneven<S: Scalar>(inertia: &Vector3<S>) -> bool {
 }
 
 /// Turn, in rad, up to which a free rotation is computed in one part: well below the pole of the tangent of half of it.
-pub const LARGEST_TURN: f64 = 1.0;
+pub const LARGEST_TURN: f64 = TOLERANCES.largest_turn;
 
 /// The turn nearest to `way` among those that make the same rotation as `turn`.
 fn nearest_turn<S: Scalar>(turn: &Vector3<S>, way: &Vector3<S>) -> Vector3<S> {

@@ -12,26 +12,18 @@
 
 use super::component::{Best, Component};
 use super::{Effort, Scratch, newton, nsgs, patches, path, proximal, smoothing};
-
-/// Starting points of Newton's methods: all problems that any of them solves are solved by then.
-pub const RESTARTS: u32 = 30;
-
-/// Pairs of bodies from which on a part is large, and from which on it is huge.
-pub const LARGE: usize = 48;
-const HUGE: usize = 500;
-/// Iterations of [`patches`] on a large part for each iteration of the limit: they cost a small part of one of Newton's.
-const MORE_SWEEPS: u32 = 10;
+use crate::engine::tolerances::TOLERANCES;
 
 /// Solves from the point in `part` and leaves the best point seen there.
 pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
     if !is_large(part) {
         return solve_by_newton(part, limit, scratch);
     }
-    let most = limit.saturating_mul(MORE_SWEEPS);
+    let most = limit.saturating_mul(TOLERANCES.sweeps_per_iteration);
     // The more contacts there are, the more an iteration of Newton costs with all of them.
-    let first = part.contacts().max(patches::LARGEST) as u32;
+    let first = part.contacts().max(TOLERANCES.patch_contacts) as u32;
     patches::solve(part, first.min(most), scratch)
-        .then(most, |_| match part.pairs() >= HUGE {
+        .then(most, |_| match part.pairs() >= TOLERANCES.huge_pile {
             true => smoothing::solve(part, limit, scratch),
             false => solve_by_newton(part, limit, scratch),
         })
@@ -41,7 +33,7 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
 /// Whether sweeps come first.
 #[inline]
 pub fn is_large(part: &Component) -> bool {
-    part.contacts() >= LARGE && part.pairs() >= LARGE
+    part.contacts() >= TOLERANCES.large_pile && part.pairs() >= TOLERANCES.large_pile
 }
 
 fn solve_by_newton(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
@@ -57,7 +49,7 @@ fn restart(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort {
     let mut memory = std::mem::take(&mut scratch.best_of_all);
     let mut best = Best::begin(&mut memory, part);
     let mut effort = Effort { solver: "restart", iterations: 0, solved: false };
-    for attempt in 0..RESTARTS {
+    for attempt in 0..TOLERANCES.restarts {
         let shrink = if attempt % 2 == 0 { proximal::FAST } else { proximal::FAST.sqrt() };
         effort = effort
             .then(limit, |limit| {

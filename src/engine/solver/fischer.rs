@@ -5,7 +5,6 @@
 //! `Phi = phi(z - lower, phi(upper - z, -w))`, with none `Phi = w`. A step that the merit `|Phi|^2 / 2` refuses is
 //! shortened; where Newton's direction does not descend, the gradient's is taken. [Fischer 1992; Billups 1995]
 
-use super::auto::RESTARTS;
 use super::complementarity::{LcpSettings, Stop, add_scaled, clamp, largest, velocity};
 use super::dense::Matrix;
 use super::report::Status;
@@ -13,10 +12,8 @@ use crate::engine::problem::boxed::BoxedProblem;
 use crate::engine::scalar::elementary::hypot;
 use crate::engine::tolerances::TOLERANCES;
 
-/// Rows up to which dense elimination from many starts is bearable.
-const LIMIT: usize = 400;
-/// Iterations from one start.
-const ITERATIONS: u32 = 60;
+/// Iterations from one start: damped steps take several times as many as those that converge from near.
+const ITERATIONS: u32 = 5 * TOLERANCES.newton_steps;
 /// Merit relative to `|q|^2` below which only round-off is left.
 const ROUND_OFF: f64 = TOLERANCES.last_bits * TOLERANCES.last_bits;
 
@@ -35,7 +32,7 @@ pub struct Scratch {
 /// Solves the problem from the guess in `z`, then from other starts.
 pub fn run(problem: &BoxedProblem, z: &mut [f64], settings: &LcpSettings, scratch: &mut Scratch) -> Stop {
     let size = problem.size();
-    if size > LIMIT {
+    if size > TOLERANCES.restarted_rows {
         return Stop { status: Status::NotApplicable, iterations: 0 };
     }
     let mut best_residual = f64::INFINITY;
@@ -47,7 +44,7 @@ pub fn run(problem: &BoxedProblem, z: &mut [f64], settings: &LcpSettings, scratc
     scratch.best.clear();
     scratch.best.extend_from_slice(z);
     // The guess, zero, and then points spread by a fixed sequence.
-    for start in 0..RESTARTS {
+    for start in 0..TOLERANCES.restarts {
         scratch.start.clear();
         match start {
             0 => scratch.start.extend_from_slice(z),

@@ -7,10 +7,11 @@
 //! its contact is solved without friction, and the residual tells.
 
 use super::complementarity::{self, LcpScratch, LcpSettings, LcpSolver};
-use super::{MARGIN, Report, SolverSettings, Status};
+use super::{Report, SolverSettings, Status};
 use crate::engine::problem::boxed::BoxedProblem;
 use crate::engine::problem::cone::ConeProblem;
 use crate::engine::problem::mixed::Friction;
+use crate::engine::tolerances::TOLERANCES;
 
 /// Memory of the problem and its solvers.
 #[derive(Debug, Default)]
@@ -64,7 +65,7 @@ pub fn solve(
     z.extend(forces.iter().map(|force| guess(force, r)));
     let settings_here = LcpSettings {
         solver,
-        tolerance: MARGIN * settings.tolerance,
+        tolerance: TOLERANCES.aimed_part * settings.tolerance,
         max_iterations: settings.max_iterations,
     };
     let report = complementarity::solve(boxed, z, &settings_here, memory);

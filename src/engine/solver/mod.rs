@@ -42,6 +42,7 @@ use super::problem::residual::natural_residual;
 use super::scalar::{Dual, Scalar};
 use super::settings::{SolverChoice, SolverSettings};
 use super::tape::Traced;
+use crate::engine::tolerances::TOLERANCES;
 use component::Component;
 use dense::Matrix;
 use single_contact::{Accuracy, SingleContact};
@@ -113,7 +114,7 @@ impl SolverScratch {
                 best: Vec::with_capacity(contacts),
                 best_of_all: Vec::with_capacity(contacts),
                 centre: Vec::with_capacity(contacts),
-                newton: newton::NewtonScratch::with_capacity(contacts.min(auto::LARGE)),
+                newton: newton::NewtonScratch::with_capacity(contacts.min(TOLERANCES.large_pile)),
                 path: path::PathScratch::with_capacity(contacts),
                 conjugate: conjugate::ConjugateScratch::default(),
                 patches: patches::PatchScratch::default(),
@@ -148,9 +149,6 @@ impl Effort {
         Effort { iterations: self.iterations + more.iterations, ..more }
     }
 }
-
-/// Part of the tolerance that solvers aim at, so that round-off and last touches do not undo it.
-const MARGIN: f64 = 0.4;
 
 /// Solves a cone problem from the guess in `r`, as a step does, and leaves the best answer there. Solver and iterations
 /// of the report are those of the part that took most.
@@ -210,7 +208,7 @@ fn solve_parts(
             (&[contact], Nonlinear::Auto | Nonlinear::Nsgs) => solve_alone(problem, r, contact),
             _ => {
                 let share = (members.len() as f64 / contacts).sqrt();
-                let goal = MARGIN * settings.tolerance * scale * share;
+                let goal = TOLERANCES.aimed_part * settings.tolerance * scale * share;
                 part.gather(problem, r, members, parts.position(), goal);
                 part.drop_bad_guess();
                 // Gauss-Seidel goes on from any point, and so does what is built on it.

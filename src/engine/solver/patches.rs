@@ -5,21 +5,15 @@
 
 use super::component::{Best, Component};
 use super::single_contact::Accuracy;
-use super::{Effort, MARGIN, Scratch, conjugate, newton, nsgs, proximal};
+use super::{Effort, Scratch, conjugate, newton, nsgs, proximal};
 use crate::engine::tolerances::TOLERANCES;
 
 /// Sweeps over all contacts before patches are looked for.
 const FIRST: u32 = 2 * LONGER;
-/// Where a larger part of the contacts than one in so many is wrong, or rounds do not get on, all are swept for longer,
-/// each time for twice as long.
-const SHARE: usize = 3;
+/// Where too many contacts are wrong, or rounds do not get on, all are swept for longer, each time for twice as long.
 const LONGER: u32 = 4 * conjugate::SWEEPS_BETWEEN_RESIDUALS;
 /// Part of the goal, as a square, that contacts outside of patches may have.
-const LEFT: f64 = MARGIN * MARGIN;
-/// Rings of neighbours that a patch has around what is wrong.
-const RINGS: usize = 2;
-/// Contacts that a patch has at most.
-pub const LARGEST: usize = 300;
+const LEFT: f64 = TOLERANCES.aimed_part * TOLERANCES.aimed_part;
 /// Part of the goal of the whole that a patch is solved to.
 const PATCH_GOAL: f64 = TOLERANCES.much_less;
 /// Proximal iterations in a patch: no more than sweeps over all contacts that take its place.
@@ -61,13 +55,14 @@ pub fn solve(part: &mut Component, limit: u32, scratch: &mut Scratch) -> Effort 
     let (mut failures, mut longer) = (0, LONGER);
     while iterations < limit && !part.solved() {
         memory.rank(part);
-        iterations += if failures < TOLERANCES.tries && memory.find(part) * SHARE < part.contacts() {
-            memory.solve(part, scratch)
-        } else {
-            failures = 0;
-            longer = longer.saturating_mul(2);
-            conjugate::solve(part, longer.min(limit - iterations), scratch).iterations
-        };
+        iterations +=
+            if failures < TOLERANCES.tries && memory.find(part) * TOLERANCES.patch_share < part.contacts() {
+                memory.solve(part, scratch)
+            } else {
+                failures = 0;
+                longer = longer.saturating_mul(2);
+                conjugate::solve(part, longer.min(limit - iterations), scratch).iterations
+            };
         for _ in 0..conjugate::SWEEPS_BETWEEN_RESIDUALS.min(limit.saturating_sub(iterations)) {
             nsgs::sweep(part, Accuracy::Rough);
             iterations += 1;
@@ -112,7 +107,7 @@ impl PatchScratch {
             self.patches[contact as usize] = MARKED;
         }
         let mut marked = wrong;
-        for _ in 0..RINGS {
+        for _ in 0..TOLERANCES.patch_rings {
             self.next.clear();
             for &contact in &self.front {
                 for (column, _) in part.w.row(contact as usize).skip(1) {
@@ -153,7 +148,7 @@ impl PatchScratch {
         let mut at = 0;
         while at < members.len() {
             for (column, _) in part.w.row(members[at]).skip(1) {
-                if patches[column] == MARKED && members.len() < LARGEST {
+                if patches[column] == MARKED && members.len() < TOLERANCES.patch_contacts {
                     patches[column] = patch;
                     members.push(column);
                 }

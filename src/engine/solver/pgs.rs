@@ -3,10 +3,10 @@
 //! `z_i := clamp(z_i - w_i / M_ii)`. Converges for symmetric positive definite `M`. A row with a zero on the
 //! diagonal steps by the mean of the diagonal instead, which may help and is not promised to.
 
-use super::MARGIN;
 use super::complementarity::{LcpSettings, Stop, clamp};
 use super::report::Status;
 use crate::engine::problem::boxed::BoxedProblem;
+use crate::engine::tolerances::TOLERANCES;
 
 /// Memory of the solver: the rows of `M` without zeros.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ pub fn run(problem: &BoxedProblem, z: &mut [f64], settings: &LcpSettings, scratc
         return Stop { status: Status::NotApplicable, iterations: 0 };
     }
     let scale = problem.q.iter().map(|q| q * q).sum::<f64>().sqrt();
-    let goal = MARGIN * settings.tolerance * if scale > 0.0 { scale } else { 1.0 };
+    let goal = TOLERANCES.aimed_part * settings.tolerance * if scale > 0.0 { scale } else { 1.0 };
     for sweep in 1..=settings.max_iterations {
         let mut square = 0.0;
         for row in 0..size {

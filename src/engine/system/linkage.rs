@@ -4,12 +4,10 @@ use super::pattern::{Entry, Pattern};
 use super::{Contact, Island, Node};
 use crate::engine::geometry::Surface;
 use crate::engine::ties::{Anchor, Spring, Ties};
+use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-/// Nodes that touch something are eliminated last where there are no more than this.
-const FEW: usize = 16;
 
 /// Springs and joints of one island, and where they are in its linear system.
 #[derive(Clone, Debug)]
@@ -167,7 +165,7 @@ impl Linkage {
             pairs.extend(blocks.iter().flatten().map(|&other| (block, other)));
         }
         // Many of them would fill the matrix.
-        let last = if touching.len() <= FEW {
+        let last = if touching.len() <= TOLERANCES.touching_last {
             let blocks = touching.iter().flat_map(|node| {
                 let place = &by_node[node];
                 place.angular.into_iter().chain([place.linear])

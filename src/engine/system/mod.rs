@@ -340,9 +340,7 @@ impl Island {
     /// Whether so many pairs hang together that every impact starts many others: such steps are captured.
     #[inline]
     pub(super) fn is_crowd(&self) -> bool {
-        /// Pairs up to which an island is split at impacts.
-        const MOST_PAIRS: usize = 64;
-        self.is_part && self.contacts.len() + self.pairs.len() > MOST_PAIRS
+        self.is_part && self.contacts.len() + self.pairs.len() > TOLERANCES.split_pairs
     }
 
     /// Finds out how its nodes are coupled.

@@ -20,9 +20,6 @@ use kelvin_voigt::KelvinVoigt;
 use serde::{Deserialize, Serialize};
 use spring::PowerSpring;
 
-/// Part of the time `1 / omega` of its spring that a contact moves within one interval.
-const PART_OF_OSCILLATION: f64 = 0.025;
-
 /// Part of the time in which its damper stops it that a contact moves within one interval.
 const PART_OF_DAMPING: f64 = TOLERANCES.much_less;
 
@@ -212,7 +209,7 @@ impl ContinuousLaw {
         let mut rate = ContinuousLaw::oscillation_rate(spring.tangent(depth), mobility);
         if n > 1.0 {
             // `dt^2 A'(speed dt) mobility` and `dt^2 A'(acceleration dt^2 / 2) mobility` are the square of the part.
-            let scale = mobility * S::from(n * spring.stiffness / PART_OF_OSCILLATION.powi(2));
+            let scale = mobility * S::from(n * spring.stiffness / TOLERANCES.part_of_oscillation.powi(2));
             rate += (scale * speed.power(n - 1.0)).power(1.0 / (n + 1.0));
             rate += (scale * (acceleration * S::from(0.5)).power(n - 1.0)).power(0.5 / n);
         }
@@ -231,7 +228,7 @@ impl ContinuousLaw {
 
     /// How many intervals a second follow the oscillation on a spring.
     pub fn oscillation_rate<S: Scalar>(stiffness: S, mobility: S) -> S {
-        (stiffness * mobility).sqrt() / S::from(PART_OF_OSCILLATION)
+        (stiffness * mobility).sqrt() / S::from(TOLERANCES.part_of_oscillation)
     }
 
     /// Speed that a load which presses with `acceleration` gains on the way to where the spring carries it.
