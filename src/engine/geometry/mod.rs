@@ -228,9 +228,9 @@ fn rims(shape: &NodeShape) -> round::Round {
 }
 
 impl<S: Scalar> Proximity<S> {
-    /// The same with the two sides exchanged.
-    fn seen_from_second(&self, first: &Pose<S>, second: &Pose<S>) -> Proximity<S> {
-        let touching = first.position + self.arm - self.normal * self.gap;
-        Proximity { gap: self.gap, normal: -self.normal, arm: touching - second.position }
+    /// The same with the two sides exchanged, from their centres.
+    fn exchanged(&self, first: &Vector3<S>, second: &Vector3<S>) -> Proximity<S> {
+        let touching = first + self.arm - self.normal * self.gap;
+        Proximity { gap: self.gap, normal: -self.normal, arm: touching - second }
     }
 }

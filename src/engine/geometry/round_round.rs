@@ -153,7 +153,7 @@ impl<S: Scalar> Two<S> {
             Parts::CapRim(cap, end, point) => {
                 let normal = first.outward(cap);
                 let offset = normal.dot(&first.center) + S::from(first.solid.half);
-                self.exchanged(&second.rim_over_plane(end, point, &normal, offset))
+                second.rim_over_plane(end, point, &normal, offset).exchanged(&second.center, &first.center)
             }
             Parts::SideSide => {
                 let near = first.side_over_line(&second.center, &second.axis, &Vector3::zeros());
@@ -165,7 +165,8 @@ impl<S: Scalar> Two<S> {
             }
             Parts::SideRim(end, branch) => {
                 let near = second.rim_over_line(end, branch, &first.center, &first.axis);
-                self.exchanged(&Proximity { gap: near.gap - S::from(first.solid.radius), ..near })
+                let near = Proximity { gap: near.gap - S::from(first.solid.radius), ..near };
+                near.exchanged(&second.center, &first.center)
             }
             Parts::RimRim(end, other_end, branch) => {
                 let (rim, other) = (first.rim(end), second.rim(other_end));
@@ -179,12 +180,6 @@ impl<S: Scalar> Two<S> {
                 Proximity { gap, normal, arm: place - first.center }
             }
         }
-    }
-
-    /// What the second says of the first, the other way round.
-    fn exchanged(&self, near: &Proximity<S>) -> Proximity<S> {
-        let touching = self.second.center + near.arm - near.normal * near.gap;
-        Proximity { gap: near.gap, normal: -near.normal, arm: touching - self.first.center }
     }
 }
 
@@ -253,20 +248,16 @@ impl Two<f64> {
 
     /// Whether the normal of two parts is one of both.
     fn face_each_other(&self, parts: Parts, near: &Proximity<f64>, tolerance: f64) -> bool {
+        let from_second = || near.exchanged(&self.first.center, &self.second.center);
         match parts {
             Parts::RimCap(..) | Parts::CapRim(..) | Parts::SideSide => true,
             Parts::RimSide(end, _) => self.first.rim_faces(end, near, tolerance),
-            Parts::SideRim(end, _) => self.second.rim_faces(end, &self.seen_from_second(near), tolerance),
+            Parts::SideRim(end, _) => self.second.rim_faces(end, &from_second(), tolerance),
             Parts::RimRim(end, other_end, _) => {
                 self.first.rim_faces(end, near, tolerance)
-                    && self.second.rim_faces(other_end, &self.seen_from_second(near), tolerance)
+                    && self.second.rim_faces(other_end, &from_second(), tolerance)
             }
         }
-    }
-
-    fn seen_from_second(&self, near: &Proximity<f64>) -> Proximity<f64> {
-        let touching = self.first.center + near.arm - near.normal * near.gap;
-        Proximity { gap: near.gap, normal: -near.normal, arm: touching - self.second.center }
     }
 
     /// Parts that are over each other, along nearly the given normal.

@@ -102,7 +102,8 @@ impl<'a> SolidPair<'a> {
         reach: f64,
         found: &mut impl FnMut(Feature, Proximity<S>),
     ) {
-        let mut exchanged = |feature, near: Proximity<S>| found(feature, near.seen_from_second(place, pose));
+        let mut exchanged =
+            |feature, near: Proximity<S>| found(feature, near.exchanged(&place.position, &pose.position));
         match self {
             SolidPair::Exchanged(first, second) => {
                 convex::features(first, place, second, pose, reach, &mut exchanged);
@@ -129,13 +130,12 @@ impl<'a> SolidPair<'a> {
         match self {
             SolidPair::Convex(first, second) => convex::at(feature, first, pose, second, place),
             SolidPair::Exchanged(first, second) => {
-                convex::at(feature, first, place, second, pose).seen_from_second(place, pose)
+                convex::at(feature, first, place, second, pose).exchanged(&place.position, &pose.position)
             }
             SolidPair::OnMesh(first, mesh) => mesh::at(feature, first, pose, mesh, place),
             SolidPair::Round(first, second) => round_faceted::at(feature, first, pose, second, place),
-            SolidPair::OnRound(first, second) => {
-                round_faceted::at(feature, first, place, second, pose).seen_from_second(place, pose)
-            }
+            SolidPair::OnRound(first, second) => round_faceted::at(feature, first, place, second, pose)
+                .exchanged(&place.position, &pose.position),
             SolidPair::Rounds(first, second) => round_round::at(feature, first, pose, second, place),
             SolidPair::RoundOnMesh(first, mesh) => round_mesh::at(feature, first, pose, mesh, place),
         }
