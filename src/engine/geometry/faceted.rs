@@ -34,6 +34,7 @@ pub enum Faceted<'a> {
 
 impl Faceted<'_> {
     /// How far the solid reaches around its parts.
+    #[inline]
     pub fn margin(&self) -> f64 {
         match self {
             Faceted::Ball(Ball { radius }) | Faceted::Capsule(Capsule { radius, .. }) => *radius,
@@ -83,6 +84,7 @@ impl Faceted<'_> {
         }
     }
 
+    #[inline]
     pub(super) fn corner(&self, index: usize) -> Vector3<f64> {
         match self {
             Faceted::Ball(_) => Vector3::zeros(),

@@ -20,6 +20,7 @@ pub fn ball<S: Scalar>(radius: f64, center: &Vector3<S>, plane: &Plane<S>) -> Pr
 }
 
 /// A corner of a body, in body components.
+#[inline]
 pub fn corner<S: Scalar>(
     corner: &Vector3<f64>,
     margin: f64,

@@ -168,6 +168,7 @@ impl NodeShape {
     }
 
     /// Its corners, edges and faces, if that is what it is made of.
+    #[inline]
     pub(super) fn faceted<'a>(&self, details: &'a Details) -> Option<Faceted<'a>> {
         Some(match *self {
             NodeShape::Sphere { radius } => Faceted::Ball(Ball { radius }),
@@ -180,6 +181,7 @@ impl NodeShape {
     }
 
     /// The cylinder or disc, if it is one.
+    #[inline]
     pub(super) fn round(&self) -> Option<Round> {
         match *self {
             NodeShape::Cylinder(cylinder) => Some(cylinder.into()),
