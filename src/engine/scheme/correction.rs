@@ -112,7 +112,7 @@ fn part_to_press<S: Solvable>(step: &IslandStep<'_, S>, lever: f64) -> f64 {
         }
         let impulse = step.workspace.impulses[index].normal.value();
         deepest = deepest.max(touch.gap.value().abs());
-        pressed = pressed.max(impulse * lever * compliance_alone(step, place).value());
+        pressed = pressed.max(impulse * lever * compliance_alone(step, touch, &touch.normal).value());
     }
     if pressed > GAPS * deepest { GAPS * deepest / pressed } else { 1.0 }
 }
@@ -221,25 +221,34 @@ pub(super) fn refresh<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) -
 
 /// How far a contact opens for a unit of `x`.
 fn compliance<S: Solvable>(step: &mut IslandStep<'_, S>, place: usize) -> S {
-    let alone = compliance_alone(step, place);
+    let touch = step.workspace.touches[place];
+    compliance_along(step, &touch, &touch.normal)
+}
+
+/// How far a touching point moves along a unit vector for a unit impulse along it, where bodies are at present.
+pub(super) fn compliance_along<S: Solvable>(
+    step: &mut IslandStep<'_, S>,
+    touch: &Touch<S>,
+    direction: &Vector3<S>,
+) -> S {
+    let alone = compliance_alone(step, touch, direction);
     if !linked::yields(step, Placing::Present, S::zero()) {
         return alone;
     }
     // What joints hold cannot be moved, and need not be moved far in trying.
     let least = alone * S::from(linked::SOFTNESS);
-    let linked = linked::compliance(step, place);
+    let linked = linked::compliance(step, touch, direction);
     if linked.value() > least.value() { linked } else { least }
 }
 
 /// The same without springs and joints.
-fn compliance_alone<S: Solvable>(step: &IslandStep<'_, S>, place: usize) -> S {
-    let touch = &step.workspace.touches[place];
+fn compliance_alone<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, direction: &Vector3<S>) -> S {
     let Workspace { mobility, together, .. } = &*step.workspace;
-    let alone = touch.mobility_along(step.state, mobility, &touch.normal);
+    let alone = touch.mobility_along(step.state, mobility, direction);
     match together.place(touch.node) {
         None => alone,
         Some(place) => {
-            alone - mobility[touch.node] + touch.normal.dot(&(together.block(place, place) * touch.normal))
+            alone - mobility[touch.node] + direction.dot(&(together.block(place, place) * direction))
         }
     }
 }
