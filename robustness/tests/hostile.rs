@@ -40,6 +40,12 @@ fn calls_of_fmi3() {
     assert_holds("calls3", 2000);
 }
 
+/// A crank that turns so far within a substep that this is halved, up to an event in it.
+#[test]
+fn an_event_in_a_substep_that_is_cut() {
+    assert_hold_at("calls3", &[57139]);
+}
+
 #[test]
 fn physics_under_stress() {
     assert_holds("stress", 500);

@@ -2,8 +2,9 @@
 //! a [`Tape`], and a pass from its end to its start carries the derivative of the result back [Griewank and Walther 2008].
 //!
 //! A number changes as another one does, times its slope. Operations with one number that changes, or with two that change as
-//! the same one, change the slope alone; only what depends on two others is noted. Where all that is known changes as one number
-//! nothing is noted, and slopes are directional derivatives: a library has the step once for both.
+//! the same one, change the slope alone; only what depends on two others, and on neither by nothing, is noted. Where all that
+//! is known changes as one number nothing is noted, and slopes are directional derivatives: a library has the step once for
+//! both.
 //!
 //! Branches look at values only, so that the notes are those of the active set that the step has found. The solution of a
 //! contact problem, or of the linear system of springs and joints, is one note: its pass back is the transposed linear system,
@@ -157,6 +158,12 @@ fn made_of_two(value: f64, [one, other]: [Traced; 2], [slope, other_slope]: [f64
     let (slope, other_slope) = (slope * one.slope, other_slope * other.slope);
     if one.place == other.place {
         return Traced { value, slope: slope + other_slope, ..one };
+    }
+    if other_slope == 0.0 {
+        return Traced { value, slope, ..one };
+    }
+    if slope == 0.0 {
+        return Traced { value, slope: other_slope, ..other };
     }
     let place = note(one.place, other.place, slope, other_slope);
     Traced::from(value).noted(place)
@@ -432,6 +439,12 @@ impl Scalar for Traced {
             return values.map(Traced::from);
         }
         std::array::from_fn(|row| Traced::from(values[row]).noted(first + row as u32))
+    }
+    fn aside<T>(work: impl FnOnce() -> T) -> T {
+        let noted = NOTES.with_borrow_mut(|notes| std::mem::replace(&mut **notes, Notes::NONE));
+        let result = work();
+        NOTES.with_borrow_mut(|notes| **notes = noted);
+        result
     }
     fn map_changes(changes: &mut [Traced], map: impl Fn(&mut [f64]) + 'static) {
         if !Traced::map_along(changes, &map) {

@@ -6,7 +6,7 @@
 //! same way, which is kept.
 
 use super::Stiffening;
-use crate::engine::scalar::{Scalar, largest};
+use crate::engine::scalar::{Scalar, held, largest};
 use crate::engine::state::{NodeState, Parameters};
 use crate::engine::system::linkage::{Linkage, Plain, PlainSpring};
 use crate::engine::ties::spring::{Rates, Stiffness, Stretch, distance, rounding};
@@ -157,8 +157,8 @@ impl<S: Scalar> PlainMatrix<S> {
         self.pull_as(plain, parameters, stiffening, velocity, (right, true), stretch)
     }
 
-    /// The same after a `part` of an interval with nodes at `before`, where springs are to keep their energy. The matrix is
-    /// left alone unless the `target`, the right side, says that it is to stiffen.
+    /// The same after a `part` of an interval with nodes at `before`, where springs are to keep their energy. Unless the
+    /// `target`, the right side, says that it is to stiffen, the matrix is left alone and values alone are found.
     #[inline(never)]
     pub fn pull_between(
         &mut self,
@@ -169,10 +169,10 @@ impl<S: Scalar> PlainMatrix<S> {
         velocity: impl Fn(usize) -> Vector3<S>,
         target: (&mut [Vector3<S>], bool),
     ) {
-        let ground = self.at.len() - 1;
+        let (ground, stiffens) = (self.at.len() - 1, target.1);
+        let at = |end: usize| if end == ground { Vector3::zeros() } else { before(end) };
         let stretch = |spring: &PlainSpring, stiffness: S, apart: Vector3<S>| {
-            let before =
-                plain.apart_of(spring, |end| if end == ground { Vector3::zeros() } else { before(end) });
+            let before = plain.apart_of(spring, |end| if stiffens { at(end) } else { held(&at(end)) });
             Stretch::between(spring.length, stiffness, apart, &before, part)
         };
         self.pull_as(plain, parameters, stiffening, velocity, target, stretch);
@@ -193,14 +193,19 @@ impl<S: Scalar> PlainMatrix<S> {
         let mut changed = false;
         let weights = Rates { stiffness: stiffening.stiffness, damping: stiffening.damping };
         *damps = false;
+        let seen = |number: S| if stiffens { number } else { S::from(number.value()) };
         for (spring, known) in plain.springs.iter().zip(springs) {
             let [first, second] = spring.ends();
             let index = spring.index as usize;
-            let rates = Rates { stiffness: parameters.stiffness[index], damping: parameters.damping[index] };
-            let stretch = stretch(spring, rates.stiffness, plain.apart(spring, at));
+            let rates = Rates {
+                stiffness: seen(parameters.stiffness[index]),
+                damping: seen(parameters.damping[index]),
+            };
+            let apart = plain.apart_of(spring, |end| at[end].map(seen));
+            let stretch = stretch(spring, rates.stiffness, apart);
             let mut resistance = S::zero();
-            if !rates.damping.is_zero() {
-                let of = |end: usize| if end == ground { Vector3::zeros() } else { velocity(end) };
+            if !parameters.damping[index].is_zero() {
+                let of = |end: usize| if end == ground { Vector3::zeros() } else { velocity(end).map(seen) };
                 resistance = rates.damping * stretch.direction.dot(&(of(second) - of(first)));
                 *damps = true;
             }

@@ -84,6 +84,15 @@ impl<S: Scalar> ConeProblem<S> {
         self.w.row(contact).fold(q[contact], |sum, (column, block)| multiply_add(sum, block, r[column]))
     }
 
+    /// The same in values.
+    #[inline]
+    pub fn velocity_value(&self, contact: usize, r: &[S]) -> [f64; 3] {
+        let ((q, _), (r, _)) = (self.q.as_chunks::<3>(), r.as_chunks::<3>());
+        self.w.row(contact).fold(q[contact].map(S::value), |sum, (column, block)| {
+            multiply_add(sum, &block.map(|row| row.map(S::value)), r[column].map(S::value))
+        })
+    }
+
     /// Writes the problem without tangents.
     pub fn copy_values(&self, target: &mut ConeProblem<f64>) {
         target.reset(self.contacts());

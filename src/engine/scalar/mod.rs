@@ -45,6 +45,11 @@ pub trait Scalar:
         of: [Self; N],
         slopes: impl FnOnce() -> [[f64; N]; M],
     ) -> [Self; M];
+    /// Does work of which only values are used: what records operations leaves it out.
+    #[inline(always)]
+    fn aside<T>(work: impl FnOnce() -> T) -> T {
+        work()
+    }
     /// The vectors themselves where they are without tangents.
     #[inline(always)]
     fn plain(_: &mut [Vector3<Self>]) -> Option<&mut [Vector3<f64>]> {
@@ -256,6 +261,12 @@ pub fn times<S: Scalar>(matrix: &Matrix3<S>, vector: &Vector3<S>) -> Vector3<S> 
         let slopes = || [[v[0], v[1], v[2], m[(row, 0)], m[(row, 1)], m[(row, 2)]]];
         S::function([product[row]], [x, y, z, vector[0], vector[1], vector[2]], slopes)[0]
     })
+}
+
+/// A vector without its tangent.
+#[inline(always)]
+pub fn held<S: Scalar>(vector: &Vector3<S>) -> Vector3<S> {
+    vector.map(|component| S::from(component.value()))
 }
 
 /// Largest component without sign.

@@ -198,7 +198,7 @@ impl<S: Solvable> IslandStep<'_, S> {
                     )
                 }
                 _ => {
-                    let u = problem.contacts.velocity(index, unknowns).map(S::value);
+                    let u = problem.contacts.velocity_value(index, unknowns);
                     let mu = self.state.parameters.mu[touches[active[index]].contact].value();
                     coulomb_cone::mode(mu, r[0].value(), hypot(u[1], u[2]), still)
                 }

@@ -159,7 +159,7 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
             self.keeps_energy = balance::is_due(self);
         }
         if self.island.continuous.is_empty() {
-            self.advance(S::from(self.length));
+            self.advance(S::from(self.workspace.watch.until.unwrap_or(self.length)));
         } else {
             continuous::run(self);
         }
@@ -213,7 +213,6 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
     #[inline]
     fn advance(&mut self, dt: S) {
         let settings = &self.system.settings;
-        let dt = self.workspace.watch.until.map_or(dt, S::from);
         if self.island.linkage.is_some() && settings.scheme == Scheme::MoreauJean && self.is_too_long(dt) {
             return self.advance_in_halves(dt);
         }
@@ -249,13 +248,22 @@ impl<'a, S: Solvable> IslandStep<'a, S> {
         dt * f64::from(TOLERANCES.most_parts) > step && self.unsolved <= time_of_impact::MAX_UNSOLVED
     }
 
+    /// Ends with the first half where an event ends the step there. Times of events are those since the start.
     #[inline(never)]
     fn advance_in_halves(&mut self, dt: S) {
         let half = dt * S::from(0.5);
-        for _ in 0..2 {
-            linked::forget(self);
-            self.advance(half);
+        linked::forget(self);
+        self.advance(half);
+        let watch = &mut self.workspace.watch;
+        if watch.strikes || watch.impact.is_finite() {
+            return;
         }
+        let slip_end = std::mem::replace(&mut watch.slip_end, f64::INFINITY);
+        linked::forget(self);
+        self.advance(half);
+        let watch = &mut self.workspace.watch;
+        watch.impact += half.value();
+        watch.slip_end = slip_end.min(watch.slip_end + half.value());
     }
 
     /// Whether joints hold nodes of the island.

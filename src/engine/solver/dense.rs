@@ -242,10 +242,7 @@ impl Matrix {
                 let line = &mut line[rank..n];
                 let factor = line[0] / pivot[0];
                 if factor != 0.0 {
-                    for (entry, pivot) in line[1..].iter_mut().zip(&pivot[1..]) {
-                        *entry -= factor * pivot;
-                    }
-                    *largest = largest_of(&line[1..]);
+                    *largest = take(&mut line[1..], factor, &pivot[1..]);
                 }
                 line[0] = factor;
             }
@@ -332,14 +329,33 @@ impl Matrix {
 /// Largest entry without sign; what is no number does not count.
 fn largest_of(entries: &[f64]) -> f64 {
     let (fours, rest) = entries.as_chunks::<4>();
-    let larger = |most: f64, entry: &f64| if entry.abs() > most { entry.abs() } else { most };
-    let mut most = [0.0_f64; 4];
-    for four in fours {
-        for (most, entry) in most.iter_mut().zip(four) {
-            *most = larger(*most, entry);
-        }
-    }
+    let most = fours.iter().fold([0.0; 4], larger_of_four);
     most.iter().chain(rest).fold(0.0, larger)
+}
+
+/// Takes a multiple of another row from a row. Returns the largest entry that it then has.
+fn take(row: &mut [f64], factor: f64, other: &[f64]) -> f64 {
+    let (fours, rest) = row.as_chunks_mut::<4>();
+    let (other_fours, other_rest) = other.as_chunks::<4>();
+    let mut most = [0.0; 4];
+    for (four, other) in fours.iter_mut().zip(other_fours) {
+        *four = std::array::from_fn(|k| four[k] - factor * other[k]);
+        most = larger_of_four(most, four);
+    }
+    for (entry, other) in rest.iter_mut().zip(other_rest) {
+        *entry -= factor * other;
+    }
+    most.iter().chain(&*rest).fold(0.0, larger)
+}
+
+#[inline(always)]
+fn larger(most: f64, entry: &f64) -> f64 {
+    if entry.abs() > most { entry.abs() } else { most }
+}
+
+#[inline(always)]
+fn larger_of_four(most: [f64; 4], four: &[f64; 4]) -> [f64; 4] {
+    std::array::from_fn(|k| larger(most[k], &four[k]))
 }
 
 /// Length of the rows of a matrix of `size` rows.

@@ -365,7 +365,7 @@ impl Solvable for Traced {
             return;
         }
         matrix.eliminate();
-        let matrix = matrix.clone();
+        let matrix = std::mem::take(matrix);
         Traced::map_noted(b, move |changes| matrix.substitute_transposed(changes));
     }
 }
@@ -383,7 +383,10 @@ fn solve_with_changes<S: Solvable>(
     impulses.clear();
     impulses.extend(r.iter().map(|r| r.value()));
     let report = solve_parts(&values, &mut impulses, start, settings, scratch);
-    sensitivity::tangents(problem, &values, &impulses, r, scratch);
+    // A guess that is no answer is not taken.
+    if start == Start::Guess || report.status == Status::Solved {
+        sensitivity::tangents(problem, &values, &impulses, r, scratch);
+    }
     scratch.values = values;
     scratch.impulses = impulses;
     report

@@ -71,7 +71,8 @@ pub fn begin_evenly<S: Solvable>(step: &mut IslandStep<'_, S>) -> bool {
 pub fn is_lost<S: Solvable>(step: &mut IslandStep<'_, S>, dt: S) -> bool {
     let (linkage, index) = linkage_of(step);
     step.propose_free(dt);
-    step.workspace.linkages[index].pursuit == Pursuit::Lost || turns_too_far(step, linkage, index)
+    let is_lost = step.workspace.linkages[index].pursuit == Pursuit::Lost;
+    is_lost || S::aside(|| turns_too_far(step, linkage, index))
 }
 
 /// Whether joints turn so far within the interval that what their impulses do to the velocities at its end is no small part
@@ -110,11 +111,13 @@ fn change_by<S: Solvable>(
     by: impl Fn(usize) -> Vector3<S>,
 ) -> Change {
     let mut change = Change::default();
-    for (at, place) in step.workspace.linkages[index].acting.iter().zip(&linkage.places) {
-        let spin = place.angular.map_or(Vector3::zeros(), &by);
-        let energy = kinetic_energy(step, place.node, &at.pose.orientation, (&by(place.linear), &spin));
-        change.add(energy, step.system.settings.theta * (length(&spin) * dt).value());
-    }
+    S::aside(|| {
+        for (at, place) in step.workspace.linkages[index].acting.iter().zip(&linkage.places) {
+            let spin = place.angular.map_or(Vector3::zeros(), &by);
+            let energy = kinetic_energy(step, place.node, &at.pose.orientation, (&by(place.linear), &spin));
+            change.add(energy, step.system.settings.theta * (length(&spin) * dt).value());
+        }
+    });
     change
 }
 

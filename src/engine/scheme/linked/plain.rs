@@ -6,7 +6,7 @@ use super::stiffening;
 use crate::engine::linkage::Scratch;
 use crate::engine::linkage::assembly::System as LinearSystem;
 use crate::engine::linkage::plain::{PlainMatrix, acting_velocity};
-use crate::engine::scalar::length;
+use crate::engine::scalar::{held, length};
 use crate::engine::scheme::workspace::Workspace;
 use crate::engine::settings::Scheme;
 use crate::engine::solver::Solvable;
@@ -116,36 +116,47 @@ fn pursue<S: Solvable>(
     let Scratch { motion, plain: matrix, .. } = &mut linkages[index];
     let (nodes, parameters, island) = (&step.state.nodes, &step.state.parameters, &step.island.nodes);
     let before = |local: usize| island.get(local).map_or_else(Vector3::zeros, |&node| nodes[node].position);
-    let (stored, rounded) = plain.energy(parameters, dt, before);
+    let (stored, rounded) = S::aside(|| plain.energy(parameters, dt, before));
+    let even = matrix.even;
     let mut last = f64::INFINITY;
     for _ in 0..TOLERANCES.newton_steps {
         let mut miss = Miss { energy: stored, ..Miss::default() };
         let mut speed = 0.0_f64;
         let mean = |node: usize| acting_velocity(&nodes[node], &velocity[node], theta);
-        for (local, &node) in island.iter().enumerate() {
-            let (mass, mean) = (parameters.mass[node], mean(node));
-            let free = nodes[node].velocity + matrix.even.unwrap_or_else(|| acceleration[node]) * dt;
-            matrix.at[local] = nodes[node].position + mean * (theta * dt);
-            motion.solution[local] = (free - velocity[node]) * mass;
-            miss.energy += 0.5 * mass.value() * mean.dot(&mean).value();
-            speed = speed.max(length(&mean).value());
+        for (at, &node) in matrix.at.iter_mut().zip(island) {
+            *at = nodes[node].position + mean(node) * (theta * dt);
         }
-        miss.rounding = rounded * speed;
         let acting = |local: usize| mean(island[local]);
         let start = (before, theta);
-        let missing = (&mut motion.solution[..], false);
-        matrix.pull_between(plain, parameters, &stiffening, start, acting, missing);
-        for (missing, &node) in motion.solution.iter().zip(island) {
-            miss.work += missing.dot(&mean(node)).value().abs();
+        let momentum = |node: usize| {
+            let free = nodes[node].velocity + even.unwrap_or_else(|| acceleration[node]) * dt;
+            (free, velocity[node], parameters.mass[node])
+        };
+        for (missing, &node) in motion.solution.iter_mut().zip(island) {
+            let (free, velocity, mass) = momentum(node);
+            *missing = (held(&free) - held(&velocity)) * S::from(mass.value());
         }
+        matrix.pull_between(plain, parameters, &stiffening, start, acting, (&mut motion.solution, false));
+        for (missing, &node) in motion.solution.iter().zip(island) {
+            let mean = held(&mean(node));
+            miss.energy += 0.5 * parameters.mass[node].value() * mean.dot(&mean).value();
+            speed = speed.max(length(&mean).value());
+            miss.work += missing.dot(&mean).value().abs();
+        }
+        miss.rounding = rounded * speed;
         if matrix.damps {
-            miss.damped = (plain.damping_power(parameters, &matrix.at, acting) * dt).value();
+            let power = S::aside(|| plain.damping_power(parameters, &matrix.at, acting));
+            miss.damped = (power * dt).value();
         }
         match miss.judge(last) {
             Pursuit::Near => last = miss.work,
             decided => return decided,
         }
-        matrix.pull_between(plain, parameters, &stiffening, start, acting, (&mut [], true));
+        for (missing, &node) in motion.solution.iter_mut().zip(island) {
+            let (free, velocity, mass) = momentum(node);
+            *missing = (free - velocity) * mass;
+        }
+        matrix.pull_between(plain, parameters, &stiffening, start, acting, (&mut motion.solution, true));
         write(motion, matrix, linkage);
         motion.solve_for_each(linkage, |block, change| velocity[island[block]] += change);
     }
