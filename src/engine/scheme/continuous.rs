@@ -8,7 +8,6 @@
 //! so that its impact speed is exact.
 
 use super::acceptance::{record_impulse, record_work};
-use super::correction::compliance_along;
 use super::{IslandStep, Rebound, linked, time_of_impact};
 use crate::engine::contact::{Impulse, Touch, local_frame, near};
 use crate::engine::law::ContactMode;
@@ -114,11 +113,6 @@ pub fn run<S: Solvable>(step: &mut IslandStep<'_, S>) {
     let mut remaining = S::from(step.length);
     for passed in 0.. {
         let is_crowded = passed >= MANY_INTERVALS;
-        // What joints hold does not fall.
-        if step.is_jointed() {
-            linked::begin(step);
-            linked::foresee(step, remaining);
-        }
         look(step, &mut presses);
         let mut followed = shortest_interval(step, &presses);
         let coarse = remaining * S::from(COARSE);
@@ -206,7 +200,7 @@ fn look<S: Solvable>(step: &mut IslandStep<'_, S>, presses: &mut Vec<Press<S>>) 
                 step.state.compressions[place] = Compression::open();
             }
             if !step.state.compressions[place].touching && (closes || touch.gap.value() < 0.0) {
-                let mobility = compliance_along(step, &touch, &touch.normal);
+                let mobility = touch.mobility_along(step.state, &step.workspace.mobility, &touch.normal);
                 let begun = begin(&compliance.law, &touch, pressing, mobility);
                 step.state.step.dissipated -= begun.stored;
                 step.state.compressions[place] = begun;
@@ -247,7 +241,7 @@ pub fn begin_inside(system: &System, state: &mut State<f64>) {
 }
 
 fn press<S: Solvable>(
-    step: &mut IslandStep<'_, S>,
+    step: &IslandStep<'_, S>,
     touch: Touch<S>,
     compliance: Compliance,
     place: usize,
@@ -258,7 +252,7 @@ fn press<S: Solvable>(
         touching: step.state.compressions[place].touching,
         normal: touch.normal,
         depth: -touch.gap,
-        mobility: compliance_along(step, &touch, &touch.normal),
+        mobility: touch.mobility_along(step.state, &step.workspace.mobility, &touch.normal),
         force: S::zero(),
         friction: Vector3::zeros(),
         start: placement(step.state, &touch),
@@ -292,9 +286,8 @@ fn impact<S: Solvable>(step: &IslandStep<'_, S>, press: &Press<S>) -> Impact<S> 
 
 /// The longest interval in which all that touches is followed; infinite where nothing does.
 fn shortest_interval<S: Solvable>(step: &mut IslandStep<'_, S>, presses: &[Press<S>]) -> S {
-    let bodies = |touch: &Touch<S>| touch.carrier.map(|carrier| carrier.node).into_iter().chain([touch.node]);
-    for node in presses.iter().flat_map(|press| bodies(&press.touch)) {
-        step.workspace.continuous.rates[node] = S::zero();
+    for press in presses {
+        step.workspace.continuous.rates[press.touch.node] = S::zero();
     }
     let mut interval = S::from(f64::INFINITY);
     for press in presses.iter().filter(|press| press.touching) {
@@ -310,27 +303,25 @@ fn shortest_interval<S: Solvable>(step: &mut IslandStep<'_, S>, presses: &[Press
             mobility: press.mobility,
         };
         let rate = press.compliance.law.rate(&approach, &impact(step, press)) + anchor_rate(step, press);
-        for node in bodies(&press.touch).filter(|&node| step.system.yields(step.state, node)) {
-            let sum = &mut step.workspace.continuous.rates[node];
-            *sum += rate * rate;
-            let own = S::one() / sum.sqrt();
-            if own.value() < interval.value() {
-                interval = own;
-            }
+        let sum = &mut step.workspace.continuous.rates[press.touch.node];
+        *sum += rate * rate;
+        let own = S::one() / sum.sqrt();
+        if own.value() < interval.value() {
+            interval = own;
         }
     }
     let least = SHORTEST.max(step.length / MAX_INTERVALS);
     if interval.value() < least { S::from(least) } else { interval }
 }
 
-/// The part of the rate that the spring to the anchor needs: it yields in two directions, which are chosen.
-fn anchor_rate<S: Solvable>(step: &mut IslandStep<'_, S>, press: &Press<S>) -> S {
+/// The part of the rate that the spring to the anchor needs.
+fn anchor_rate<S: Solvable>(step: &IslandStep<'_, S>, press: &Press<S>) -> S {
     if step.state.parameters.mu[press.touch.contact].value() <= 0.0 {
         return S::zero();
     }
-    let frame = local_frame(&press.touch.normal);
-    let [one, other] = [1, 2].map(|row| compliance_along(step, &press.touch, &frame.row(row).transpose()));
-    ContinuousLaw::oscillation_rate(press.compliance.tangential(press.depth), one + other)
+    let tangent = local_frame(&press.touch.normal).row(1).transpose();
+    let mobility = press.touch.mobility_along(step.state, &step.workspace.mobility, &tangent);
+    ContinuousLaw::oscillation_rate(press.compliance.tangential(press.depth), mobility)
 }
 
 /// Finds the mean forces of all that touches over `dt` and puts them on the bodies.

@@ -112,7 +112,7 @@ fn part_to_press<S: Solvable>(step: &IslandStep<'_, S>, lever: f64) -> f64 {
         }
         let impulse = step.workspace.impulses[index].normal.value();
         deepest = deepest.max(touch.gap.value().abs());
-        pressed = pressed.max(impulse * lever * compliance_alone(step, touch, &touch.normal).value());
+        pressed = pressed.max(impulse * lever * compliance_alone(step, place).value());
     }
     if pressed > GAPS * deepest { GAPS * deepest / pressed } else { 1.0 }
 }
@@ -221,34 +221,25 @@ pub(super) fn refresh<S: Solvable>(step: &mut IslandStep<'_, S>, index: usize) -
 
 /// How far a contact opens for a unit of `x`.
 fn compliance<S: Solvable>(step: &mut IslandStep<'_, S>, place: usize) -> S {
-    let touch = step.workspace.touches[place];
-    compliance_along(step, &touch, &touch.normal)
-}
-
-/// How far a touching point moves along a unit vector for a unit impulse along it, where bodies are at present.
-pub(super) fn compliance_along<S: Solvable>(
-    step: &mut IslandStep<'_, S>,
-    touch: &Touch<S>,
-    direction: &Vector3<S>,
-) -> S {
-    let alone = compliance_alone(step, touch, direction);
+    let alone = compliance_alone(step, place);
     if !linked::yields(step, Placing::Present, S::zero()) {
         return alone;
     }
     // What joints hold cannot be moved, and need not be moved far in trying.
     let least = alone * S::from(linked::SOFTNESS);
-    let linked = linked::compliance(step, touch, direction);
+    let linked = linked::compliance(step, place);
     if linked.value() > least.value() { linked } else { least }
 }
 
 /// The same without springs and joints.
-fn compliance_alone<S: Solvable>(step: &IslandStep<'_, S>, touch: &Touch<S>, direction: &Vector3<S>) -> S {
+fn compliance_alone<S: Solvable>(step: &IslandStep<'_, S>, place: usize) -> S {
+    let touch = &step.workspace.touches[place];
     let Workspace { mobility, together, .. } = &*step.workspace;
-    let alone = touch.mobility_along(step.state, mobility, direction);
+    let alone = touch.mobility_along(step.state, mobility, &touch.normal);
     match together.place(touch.node) {
         None => alone,
         Some(place) => {
-            alone - mobility[touch.node] + direction.dot(&(together.block(place, place) * direction))
+            alone - mobility[touch.node] + touch.normal.dot(&(together.block(place, place) * touch.normal))
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::super::{IslandStep, correction};
 use super::contact::{push_touch, seen_at};
 use super::{demand, linkage_of, moment};
-use crate::engine::contact::{Carrier, Touch};
+use crate::engine::contact::Touch;
 use crate::engine::linkage::{Configuration, Scratch};
 use crate::engine::scalar::{Scalar, largest};
 use crate::engine::scheme::workspace::Workspace;
@@ -120,17 +120,17 @@ pub fn fill_placement<S: Solvable>(step: &mut IslandStep<'_, S>, linkage: &Linka
     }
 }
 
-/// How far a touching point moves along a unit vector for a unit impulse along it, where bodies are at present.
-pub fn compliance<S: Solvable>(step: &mut IslandStep<'_, S>, touch: &Touch<S>, direction: &Vector3<S>) -> S {
+/// How far a contact opens for a unit of what corrects its position.
+pub fn compliance<S: Solvable>(step: &mut IslandStep<'_, S>, place: usize) -> S {
     let (linkage, index) = linkage_of(step);
     place_system(step, linkage, index);
-    let system = &mut step.workspace.linkages[index].placement;
-    let carrier = touch.carrier.map(|carrier| Carrier { arm_after: carrier.arm, ..carrier });
-    let touch = Touch { arm_after: touch.arm, carrier, ..*touch };
+    let Workspace { touches, linkages, .. } = &mut *step.workspace;
+    let system = &mut linkages[index].placement;
+    let touch = Touch { arm_after: touches[place].arm, ..touches[place] };
     system.clear_right();
-    push_touch(linkage, &mut system.right, &touch, direction);
+    push_touch(linkage, &mut system.right, &touch, &touch.normal);
     system.solve(linkage);
-    direction.dot(&seen_at(linkage, &system.solution, &touch))
+    touch.normal.dot(&seen_at(linkage, &system.solution, &touch))
 }
 
 /// Displaces the nodes by what was pushed, and such that the joints close.
@@ -156,9 +156,7 @@ pub fn displace<S: Solvable>(step: &mut IslandStep<'_, S>) {
         correction::shift(step, place.node, shift);
         if let (Some(block), Some(rotation)) = (place.angular, step.system.nodes[place.node].rotation) {
             let turn = step.workspace.linkages[index].placement.solution[block];
-            let is_held = step.system.tied[place.node];
-            let rule = if is_held { correction::Spin::Along } else { correction::Spin::Free };
-            correction::turn_by(step, (place.node, rotation), &turn, rule);
+            correction::turn_by(step, (place.node, rotation), &turn, correction::Spin::Along);
         }
     }
     step.workspace.linkages[index].free_over = None;
