@@ -504,7 +504,8 @@ impl Mul for Traced {
 
 impl Div for Traced {
     type Output = Traced;
-    #[inline]
+    // Not inlined: divisions are slow anyway, and in many places.
+    #[inline(never)]
     fn div(self, other: Traced) -> Traced {
         let value = self.value / other.value;
         if self.is_zero() {

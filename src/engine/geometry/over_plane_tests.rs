@@ -1,3 +1,5 @@
+#![cfg(test)]
+
 use super::super::hulls::{HasParts, Hull, IsRound};
 use super::super::poses::{Motion, without_tangents};
 use super::super::solids::{Ball, Capsule, Cuboid, Cylinder, Disc};
