@@ -198,25 +198,13 @@ impl CouplingLog {
                 ),
             }
         }
-        let [was_astray, is_astray] =
-            [before, after].map(|state| state.couplings[self.coupling].memory.astray);
-        if is_astray && !was_astray && !self.may_be_together(system) {
-            self.warn(
-                logger,
-                after,
-                format_args!(
-                    "contact moves it in another direction than that of the force, as no free body: {}",
-                    self.cures_of_links(system)
-                ),
-            );
-        }
         if was.shaping && !is.shaping {
             self.warn(
                 logger,
                 after,
                 format_args!(
                     "the body does not respond as expected, so impulses are no longer shaped and the mass is no longer learnt: {}",
-                    self.other_couplings(system)
+                    self.other_couplings()
                 ),
             );
         } else if is.shaping && !was.shaping {
@@ -244,15 +232,12 @@ impl CouplingLog {
         if self.is_together(system, after) {
             return self.look_at_energy_of_mechanism(system, after, logger);
         }
-        let is_link = matches!(system.couplings[self.coupling].mode, CouplingMode::Compliant(_));
-        let (part, speed) = if is_link {
-            (ENERGY_EXCESS_OF_LINKS, given)
-        } else {
+        let (part, cures, speed) = match system.couplings[self.coupling].mode {
+            CouplingMode::Compliant(_) => (ENERGY_EXCESS_OF_LINKS, self.other_steps(), given),
             // A wrong force may make the body faster for a while than contact makes it.
-            (ENERGY_EXCESS, given.min(after.nodes[self.node].velocity.norm()))
+            _ => (ENERGY_EXCESS, self.other_couplings(), given.min(after.nodes[self.node].velocity.norm())),
         };
         if self.alarm.rings(is.energy_excess, part, is.mass, speed, after) {
-            let cures = if is_link { self.other_steps().to_owned() } else { self.other_couplings(system) };
             self.warn(
                 logger,
                 after,
@@ -285,12 +270,8 @@ impl CouplingLog {
 
     /// Whether it is one of several bodies that respond to one another.
     fn is_together(&self, system: &System, state: &State<f64>) -> bool {
-        state.operator.joined && self.may_be_together(system)
-    }
-
-    /// Whether it is one of those that may respond to one another.
-    fn may_be_together(&self, system: &System) -> bool {
-        system.mechanism.as_ref().is_some_and(|mechanism| mechanism.members.contains(&self.coupling))
+        let mechanism = system.mechanism.as_ref();
+        state.operator.joined && mechanism.is_some_and(|mechanism| mechanism.members.contains(&self.coupling))
     }
 
     /// Warns if a point of a mechanism touches while its response is not learnt.
@@ -428,19 +409,6 @@ impl CouplingLog {
         }
     }
 
-    /// What to do about a body that joints of the master hold, where how it responds is not learnt.
-    fn cures_of_links(&self, system: &System) -> &'static str {
-        match (system.nodes[self.node].rotation, self.interface) {
-            (None, _) => "write mechanism = true in the model",
-            (Some(_), Interface::CoSimulation) => {
-                "if it is free, let its origin be its centre of mass; if joints hold it, give the places where it touches as nodes without `inertia` with mechanism = true, or write iterative = true if the master repeats steps, or use FMI 3.0 with events"
-            }
-            (Some(_), Interface::ModelExchange) => {
-                "if it is free, let its origin be its centre of mass; if joints hold it, give the places where it touches as nodes without `inertia` with mechanism = true"
-            }
-        }
-    }
-
     /// Warns if the position moves and the velocity does not know of it.
     fn look_for_velocity(&mut self, before: &State<f64>, after: &State<f64>, logger: &Logger) {
         let given = after.couplings[self.coupling].given;
@@ -503,16 +471,15 @@ impl CouplingLog {
     }
 
     /// What to do about a coupling that does not work well.
-    fn other_couplings(&self, system: &System) -> String {
-        let smaller = match self.interface {
-            Interface::CoSimulation => "take a smaller communication step",
-            Interface::ModelExchange => "set a smaller engine.sample",
-        };
-        let or_points = match system.nodes[self.node].rotation {
-            None => "mechanism = true if it is a point of an arm, a linkage or a table of the master",
-            Some(_) => "if joints hold it, nodes without `inertia` with mechanism = true where it touches",
-        };
-        format!("{smaller}, or coupling = \"compliant\" or \"owned\" in the model, or {or_points}")
+    fn other_couplings(&self) -> &'static str {
+        match self.interface {
+            Interface::CoSimulation => {
+                "take a smaller communication step, or coupling = \"compliant\" or \"owned\" in the model, or mechanism = true if it is a point of an arm, a linkage or a table of the master"
+            }
+            Interface::ModelExchange => {
+                "set a smaller engine.sample, or coupling = \"compliant\" or \"owned\" in the model, or mechanism = true if it is a point of an arm, a linkage or a table of the master"
+            }
+        }
     }
 
     /// The mass that the master is said to move.

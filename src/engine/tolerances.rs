@@ -46,8 +46,6 @@ pub struct Tolerances {
     pub coarse: f64,
     /// A tenth: what is so much smaller than something else does not lead.
     pub much_less: f64,
-    /// Part of what was seen of a master that still counts a window later: half of it is forgotten after three.
-    pub fading: f64,
     /// Largest displacement of a contact point within an interval, over its distance from the centre, that a linear
     /// approach follows: a quarter of a radian, at which a cosine is wrong by 3 percent.
     pub followed_part: f64,
@@ -129,7 +127,6 @@ pub const TOLERANCES: Tolerances = Tolerances {
     slight: 1e-3,
     coarse: 0.01,
     much_less: 0.1,
-    fading: 0.8,
     followed_part: 0.25,
     dense_part: 0.4,
     newton_steps: 12,

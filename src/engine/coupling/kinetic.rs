@@ -16,7 +16,6 @@
 
 use super::latency;
 use super::memory::{Memory, Window};
-use super::response;
 use super::shaping;
 use super::state::Motion;
 use super::{CouplingState, Kinetic};
@@ -46,6 +45,9 @@ impl<S: Scalar> Start<S> {
         Start { shadow: motion, foretold: motion, ahead: 0.0, span: duration, acts_after: false }
     }
 }
+
+/// How planned lengths of windows follow shorter ones.
+const PLAN_MEMORY: f64 = 0.8;
 
 /// Learns from the window that the master has just made. `latency` is the one that has become known in it.
 pub fn observe<S: Scalar>(
@@ -79,10 +81,6 @@ pub fn observe<S: Scalar>(
             torque: contact.torque - memory.acted.torque,
         };
         let change = window.mobility.acceleration(&force);
-        // Before there is a window to foretell it by, the acceleration besides contact is a guess.
-        memory.astray |= memory.latency.known
-            && memory.made > 1
-            && response::is_astray(&surprise.linear, &change.linear, &expected.linear);
         let was_stiff = memory.response.stiff;
         let factors = (memory.response.mass_factor, memory.response.inertia_factor);
         let (by_mass, found) = memory.response.see(
@@ -183,8 +181,7 @@ pub fn start<S: Scalar>(
 /// `duration`.
 pub fn plan<S: Scalar>(memory: &Memory<S>, duration: f64) -> (f64, f64) {
     let planned = if memory.planned > 0.0 { memory.planned } else { duration };
-    let kept = TOLERANCES.fading;
-    (planned, duration.max(kept * planned + (1.0 - kept) * duration))
+    (planned, duration.max(PLAN_MEMORY * planned + (1.0 - PLAN_MEMORY) * duration))
 }
 
 impl<S: Scalar> Memory<S> {

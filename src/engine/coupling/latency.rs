@@ -65,18 +65,26 @@ const DIFFERENCE_ROUNDING: f64 = 120.0;
 const SEVERAL: f64 = 2.0;
 
 /// Windows that have to be made before errors count: the first guess may be anything.
-pub(super) const WARM_UP: u32 = 4;
+const WARM_UP: u32 = 4;
 /// How fast old errors fade.
 const FADING: f64 = 0.9;
 /// Errors that differ by less do not tell.
 const CLEAR: f64 = 100.0;
+/// Changes of velocity below this part of it cast no doubt on a latency that was given.
+const DOUBT: f64 = 1e-3;
 /// An impact makes so many times the acceleration that is expected without it.
-pub(super) const IMPACT: f64 = 20.0;
+const IMPACT: f64 = 20.0;
+/// Part of the expected response above which there is one, whatever the mass.
+const RESPONDS: f64 = 0.1;
 
 /// First windows with a probe: the second time if it is still needed, when there are differences to see it by.
 const PROBE_FROM: [u32; 2] = [2, 12];
 /// The probes.
 const PROBE: [f64; 3] = [1.0, -2.0, 1.0];
+/// Size of the probe as a part of the acceleration, and of the change of velocity over a window.
+const PROBE_SIZE: (f64, f64) = (1e-6, 1e-9);
+/// Forces below this part of the probe are rounding.
+const QUIET: f64 = 1e-3;
 
 impl LatencyMemory {
     /// Given, or to be found out.
@@ -111,10 +119,9 @@ pub fn is_impact<S: Scalar>(response: &Vector3<S>, expected: &Vector3<S>) -> boo
 pub fn detect<S: Scalar>(memory: &mut Memory<S>, window: &Window<S>, mechanism: bool) -> Option<u8> {
     let rounding = 1e-14 * (1.0 + length(&window.after.velocity).value()) / window.length;
     let acceleration = window.besides(&Wrench::zero()).linear.map(|x| x.value());
-    let force = memory.sent[0].force.map(|x| x.value());
-    let mass = window.mobility.mass.value();
+    let force = memory.sent[0].force.map(|x| x.value()) / window.mobility.mass.value();
     let differences = &mut memory.latency.differences;
-    let by_differences = differences.see(acceleration, force, mass, memory.made, rounding, mechanism);
+    let by_differences = differences.see(acceleration, force, memory.made, rounding, mechanism);
     if let Some(windows) = foretold_better(memory, window, rounding).or(by_differences) {
         return Some(windows);
     }
@@ -126,53 +133,12 @@ pub fn detect<S: Scalar>(memory: &mut Memory<S>, window: &Window<S>, mechanism: 
     }
     let seen = window.besides(&memory.sent[1]).linear - expected;
     let part = seen.dot(&change).value() / change.dot(&change).value();
-    Some(u8::from(part <= TOLERANCES.much_less))
-}
-
-/// Changes from window to window of bodies that may respond to forces on one another.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Changes {
-    /// Sums of `da df`, twice the power of changes of force, for forces that act at once and late.
-    powers: [f64; 2],
-    /// Sums of `df^2 / m` for both, of `m da^2`, and of `m g^2`.
-    forces: [f64; 2],
-    answers: f64,
-    weights: f64,
-}
-
-impl Changes {
-    /// Counts a body in, under gravity of the given size.
-    pub fn add<S: Scalar>(&mut self, memory: &Memory<S>, window: &Window<S>, gravity: f64) {
-        let Differences { accelerations, forces, .. } = &memory.latency.differences;
-        let mass = window.mobility.mass.value();
-        let answer = accelerations[0] - accelerations[1];
-        for windows in 0..2 {
-            let change = forces[windows] - forces[windows + 1];
-            self.powers[windows] += answer.dot(&change);
-            self.forces[windows] += change.norm_squared() / mass;
-        }
-        self.answers += mass * answer.norm_squared();
-        self.weights += mass * gravity * gravity;
-    }
-
-    /// The latency, where it is clear: `df^T W df` is not negative, whatever the inverse mass W of all of them.
-    pub fn tell(&self) -> Option<u8> {
-        let least = TOLERANCES.much_less;
-        // Smaller changes may be those of other forces, and a body at rest does not answer.
-        let tells = |windows: usize| {
-            self.forces[windows] > self.weights.max(least * least * self.answers)
-                && self.answers > least * least * self.forces[windows]
-        };
-        let part = |windows: usize| self.powers[windows] / (self.forces[windows] * self.answers).sqrt();
-        let is_it = |&windows: &usize| part(windows) > least && part(1 - windows) < -least;
-        (0..2).find(is_it).filter(|_| tells(0) && tells(1)).map(|windows| windows as u8)
-    }
+    Some(u8::from(part <= RESPONDS))
 }
 
 /// Looks whether a body responds as if the latency were not the one that was given.
 pub fn doubt<S: Scalar>(memory: &mut Memory<S>, window: &Window<S>) {
-    // Smaller changes of velocity cast no doubt.
-    let rounding = TOLERANCES.slight * (1.0 + length(&window.after.velocity).value()) / window.length;
+    let rounding = DOUBT * (1.0 + length(&window.after.velocity).value()) / window.length;
     let better = foretold_better(memory, window, rounding);
     let latency = &mut memory.latency;
     latency.doubted |= better.is_some_and(|windows| windows != latency.windows);
@@ -198,12 +164,11 @@ fn cheaper([at_once, late]: [f64; 2], rounding: f64) -> Option<u8> {
 }
 
 impl Differences {
-    /// Takes the acceleration of a window and the force sent for it. Returns the latency once clear.
+    /// Takes the acceleration of a window and that which the force sent for it makes. Returns the latency once clear.
     fn see(
         &mut self,
         acceleration: Vector3<f64>,
         force: Vector3<f64>,
-        mass: f64,
         made: u32,
         rounding: f64,
         mechanism: bool,
@@ -214,7 +179,7 @@ impl Differences {
         if (made as usize) < ORDER + 2 {
             return None;
         }
-        let sent = [0, 1].map(|windows| difference(&self.forces[windows..]) / mass);
+        let sent = [0, 1].map(|windows| difference(&self.forces[windows..]));
         let along = sent[usize::from(sent[1].norm_squared() > sent[0].norm_squared())];
         let mut answer = difference(&self.accelerations);
         if mechanism && along != Vector3::zeros() {
@@ -230,7 +195,7 @@ impl Differences {
             self.largest[windows] = (FADING * self.largest[windows]).max(square);
             self.products[windows] = FADING * self.products[windows] + sent.dot(&answer);
             tells &= self.squares[windows] > SEVERAL * self.largest[windows];
-            if self.products[windows] > TOLERANCES.much_less * self.squares[windows] {
+            if self.products[windows] > RESPONDS * self.squares[windows] {
                 *cost -= self.products[windows] * self.products[windows] / self.squares[windows];
             }
         }
@@ -244,7 +209,7 @@ fn difference(values: &[Vector3<f64>]) -> Vector3<f64> {
 
 /// Acceleration by probes where the master holds bodies still, of which their response tells nothing.
 pub fn most_probed<S: Scalar>(gravity: &Vector3<S>) -> f64 {
-    TOLERANCES.small * length(gravity).value() * PROBE.iter().map(|part| part.abs()).sum::<f64>()
+    PROBE_SIZE.0 * length(gravity).value() * PROBE.iter().map(|part| part.abs()).sum::<f64>()
 }
 
 /// Acceleration of the probe in a window over which the contact force makes `response`: none unless that is rounding.
@@ -265,9 +230,8 @@ pub fn probe<S: Scalar>(
         (length(expected) + length(velocity) / S::from(span)).value() <= TOLERANCES.small * size.value();
     // What the master holds still is probed as if it fell, in all directions: it may be guided.
     let expected = if is_held { Vector3::repeat(size / S::from(3.0).sqrt()) } else { *expected };
-    let by_velocity = velocity * S::from(TOLERANCES.negligible / span);
-    let probe = (expected * S::from(TOLERANCES.small) + by_velocity) * S::from(sign);
-    let is_quiet = length(response).value() <= TOLERANCES.slight * length(&probe).value();
+    let probe = (expected * S::from(PROBE_SIZE.0) + velocity * S::from(PROBE_SIZE.1 / span)) * S::from(sign);
+    let is_quiet = length(response).value() <= QUIET * length(&probe).value();
     if is_quiet { probe } else { Vector3::zeros() }
 }
 

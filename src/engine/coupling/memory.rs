@@ -51,8 +51,6 @@ pub struct Memory<S: Scalar> {
     pub resting: bool,
     /// Whether an impact has shown another response than that of a mass, since it was last looked at.
     pub refuted: bool,
-    /// Whether it has ever answered to a force in a direction of its own, as no mass does.
-    pub astray: bool,
     /// Whether the forces sent last leave nothing to deliver, newest first.
     pub settles: [bool; 2],
     /// Mean contact force of the last window.
@@ -147,7 +145,6 @@ impl<S: Scalar> Memory<S> {
             behind: false,
             resting: false,
             refuted: false,
-            astray: false,
             settles: [true; 2],
             load: Wrench::zero(),
             ledger: Ledger::new(),
@@ -177,7 +174,6 @@ impl<S: Scalar> Memory<S> {
             behind: self.behind,
             resting: self.resting,
             refuted: self.refuted,
-            astray: self.astray,
             settles: self.settles,
             load: self.load.map(convert),
             ledger: self.ledger.map(convert),

@@ -16,7 +16,6 @@
 //! Before bodies touch, all of them carry forces `u_k - u_(k-1)` in all directions at once, with signs of u that follow no
 //! rule, as small as the noise allows. They leave no velocity. Bodies that contact presses carry them along its force.
 
-use super::latency::WARM_UP;
 use super::turning::Turning;
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::{Matrix3, Vector3};
@@ -28,16 +27,22 @@ const ORDER: usize = 5;
 const SAMPLES: usize = ORDER + 1;
 /// Windows within which an operator may become another one: one that changes faster is not seen by differences.
 pub const CHANGE: f64 = 200.0;
+/// Windows without probes that tell the noise.
+const LISTEN: u32 = 4;
 /// First guess of the uncertainty of the operator, as a part of what the model says.
 const UNSURE: f64 = 10.0;
+/// By how much what windows have shown of noise and errors counts less after each.
+pub(super) const FADING: f64 = 0.8;
 /// Size of probes over the noise that they have to stand out of.
 const CLEAR: f64 = 2e3;
-/// Size of the probes of all bodies together as parts of acceleration and change of velocity over a window.
+/// Size of the probes of all bodies together as parts of acceleration and change of velocity over a window, and the largest
+/// part of the acceleration that each may have.
 const PROBE_SIZE: (f64, f64) = (5e-7, 5e-10);
-/// Least part of the largest eigenvalue up to which smaller ones are raised: as much as answers to probes differ from those
-/// expected, at most a thousandth. What a rail holds is then known to move by no more, and is not pushed beyond what contact
-/// can bear.
+const MOST_PROBE: f64 = 1e-3;
+/// Bounds of the part of the largest eigenvalue up to which smaller ones are raised: as much as answers to probes differ from
+/// those expected. What a rail holds is then known to move by no more, and is not pushed beyond what contact can bear.
 pub const LEAST: f64 = 1e-5;
+const MOST_RAISED: f64 = 1e-3;
 /// Part by which answers may differ from those of the operator that takes the place of masses.
 pub const KNOWN: f64 = 0.05;
 
@@ -45,6 +50,9 @@ pub const KNOWN: f64 = 0.05;
 const SIGMAS: f64 = 3.0;
 /// Times that an operator takes to become known after which a trial ends.
 const TRIAL: u32 = 4;
+/// Probes of bodies that may be free masses, over those that tell an operator to a thousandth, and how much more of those
+/// that stand out of noise.
+const TRIAL_PROBE: (f64, f64) = (0.1, 1.0);
 /// Windows within which what a push has done is seen, whatever the latency.
 pub const RECENT: u8 = 3;
 
@@ -234,20 +242,17 @@ impl Operator {
         self.wait();
     }
 
-    /// Starts from what the model says of inverse masses, by body, or from what was known of the operator before.
+    /// Takes what the model says of inverse masses, by body.
     fn guess(&mut self, mobility: impl Fn(usize) -> f64) {
-        let is_new = self.declared == 0.0 || self.misfit >= KNOWN * KNOWN;
         (self.misfit, self.noise, self.masking) = (UNSURE * UNSURE, 0.0, 0.0);
         self.misfits.fill(UNSURE * UNSURE);
+        self.w.fill(0.0);
         self.rate.fill(0.0);
         self.covariance.fill(0.0);
         for row in 0..self.rows {
             let guess = mobility(row / 3);
             self.declared = self.declared.max(guess);
-            if is_new {
-                self.w[row * self.rows..][..self.rows].fill(0.0);
-                self.w[row * self.rows + row] = guess;
-            }
+            self.w[row * self.rows + row] = guess;
             self.covariance[row * 2 * self.rows + row] = (UNSURE * guess) * (UNSURE * guess);
         }
     }
@@ -324,7 +329,7 @@ impl Operator {
 
     /// By how much the rate may change, besides that of turning: less where answers are foretold better than is asked for.
     fn wander(&self, length: f64) -> f64 {
-        self.scale() / (CHANGE * length) * (self.misfit.sqrt() / TOLERANCES.slight).min(1.0)
+        self.scale() / (CHANGE * length) * (self.misfit.sqrt() / MOST_RAISED).min(1.0)
     }
 
     /// Bodies go on, and the operator with them.
@@ -424,7 +429,7 @@ impl Operator {
         /// Noise counts this much more than was seen of it.
         const CAUTION: f64 = 4.0;
         let noise = (CAUTION * self.noise).max(rounding * rounding);
-        self.noise *= TOLERANCES.fading;
+        self.noise *= FADING;
         let unexplained = residual - SIGMAS * SIGMAS * (told + bent);
         self.noise = self.noise.max(unexplained);
         // What is learnt in a window leaves the covariance positive in spite of rounding.
@@ -433,10 +438,10 @@ impl Operator {
             return;
         }
         if pushed < answer {
-            self.misfit = (TOLERANCES.fading * self.misfit).max(residual / answer);
+            self.misfit = (FADING * self.misfit).max(residual / answer);
             for row in 0..rows {
                 let part = r[row] * r[row] / answers[row];
-                self.misfits[row] = (TOLERANCES.fading * self.misfits[row]).max(part.min(UNSURE * UNSURE));
+                self.misfits[row] = (FADING * self.misfits[row]).max(part.min(UNSURE * UNSURE));
             }
         }
         for one in 0..all {
@@ -460,7 +465,7 @@ impl Operator {
 
     /// Whether samples tell the noise, so that probes can be sized.
     pub fn is_ready(&self) -> bool {
-        self.count >= SAMPLES as u32 + WARM_UP
+        self.count >= SAMPLES as u32 + LISTEN
     }
 
     /// Whether the operator is known well enough to take the place of masses.
@@ -593,10 +598,9 @@ impl Operator {
     pub fn first_windows(&self) -> u32 {
         /// Windows in which the latency is found out.
         const LATENCY: u32 = 20;
-        let uncertainties =
-            std::iter::successors(Some(UNSURE * UNSURE), |square| Some(square * TOLERANCES.fading));
+        let uncertainties = std::iter::successors(Some(UNSURE * UNSURE), |square| Some(square * FADING));
         let fading = uncertainties.take_while(|&square| square > KNOWN * KNOWN).count();
-        LATENCY + SAMPLES as u32 + WARM_UP + fading as u32
+        LATENCY + SAMPLES as u32 + LISTEN + fading as u32
     }
 
     /// Windows after which an operator that is not known will not be.
@@ -619,13 +623,12 @@ impl Operator {
         let all = PROBE_SIZE.0 * acceleration + PROBE_SIZE.1 * speed / length;
         let least = all / (rows as f64 / 3.0).sqrt();
         // Where contact presses on other bodies, probes have to stand out of that too.
-        let clear =
-            (CLEAR * (self.noise + self.masking).sqrt() / length).min(TOLERANCES.slight * acceleration);
+        let clear = (CLEAR * (self.noise + self.masking).sqrt() / length).min(MOST_PROBE * acceleration);
         let size = if !due {
             0.0
         } else if tries {
             // Larger ones would be seen in the motion of what rests or bounces.
-            TOLERANCES.much_less * if self.touched { least } else { least.max(clear) }
+            TRIAL_PROBE.0 * if self.touched { least } else { least.max(TRIAL_PROBE.1 * clear) }
         } else {
             least.max(clear)
         };
@@ -689,21 +692,20 @@ impl Operator {
             let (body, axis) = (at / 3, at % 3);
             let (next, last) = ((axis + 1) % 3, (axis + 2) % 3);
             let spin = &self.turning.spins[body];
-            if *spin == [0.0; 3] {
-                return 0.0;
-            }
             spin[next] * entry(3 * body + last) - spin[last] * entry(3 * body + next)
         };
         cross(row, &|row| self.w[row * rows + column]) + cross(column, &|column| self.w[row * rows + column])
     }
 
-    /// Whether a body responds to forces on another one by more than a thousandth of what it does to those on itself.
+    /// Whether a body responds to forces on another one.
     fn responds(&self, one: usize, other: usize) -> bool {
+        /// Parts of their own responses below which two bodies have nothing to do with one another.
+        const APART: f64 = 1e-3;
         let size = |one: usize, other: usize| -> f64 {
             let entry = |place: usize| self.w[(3 * one + place / 3) * self.rows + 3 * other + place % 3];
             (0..9).map(|place| entry(place) * entry(place)).sum()
         };
-        one == other || size(one, other) > TOLERANCES.small * (size(one, one) * size(other, other)).sqrt()
+        one == other || size(one, other) > APART * APART * (size(one, one) * size(other, other)).sqrt()
     }
 
     /// Takes the nearest operator that makes no energy. What is known better counts more, so that what is unsure of a body
@@ -740,7 +742,7 @@ impl Operator {
                 places.iter().for_each(|&place| operator[place] = mean);
             }
         }
-        let least = self.misfit.sqrt().clamp(LEAST, TOLERANCES.slight);
+        let least = self.misfit.sqrt().clamp(LEAST, MOST_RAISED);
         let largest = (0..rows).fold(0.0_f64, |most, row| most.max(operator[row * (rows + 1)]));
         if !is_positive(operator, &mut room[0], rows, least * largest) {
             self.make_positive(operator, room);

@@ -1,14 +1,11 @@
 //! How a body answers to a change of force, against what its mass makes expect.
 //!
 //! - An answer that is off by the same factor again and again is a wrong mass, and the mass is corrected.
-//! - An answer in another direction than that of the force is that of no free body.
 //! - After an impact a spring pulls back: `a` follows the displacement, `d2a = -omega^2 d2q` in second differences, in
 //!   which the motion of its other end drops out. Where `H omega` is too large for the force of one window to be shaped
 //!   by what was seen in the last, shaping and adaptation give up.
 
-use super::latency;
 use super::memory::Window;
-use super::operator::{KNOWN, RECENT};
 use crate::engine::scalar::{Scalar, length};
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
@@ -42,8 +39,16 @@ struct Sample<S: Scalar> {
 const TELLING: f64 = 3.0;
 /// Nor do those of less than this part of the force.
 const TELLING_PART: f64 = 0.3;
+/// Those that make more are impacts.
+const IMPACT: f64 = 20.0;
+/// Ratios within this of 1 are left alone.
+const DEAD_BAND: f64 = 0.05;
+/// A body that responds with less than this part does not respond.
+const LEAST: f64 = 0.1;
 /// Bounds of one correction.
 const CORRECTION: (f64, f64) = (0.25, 4.0);
+/// Windows within which two corrections belong to the same impact.
+const SAME_IMPACT: u32 = 3;
 /// Largest `(H omega)^2` for which shaping helps.
 const STIFF: f64 = 0.03;
 
@@ -100,11 +105,11 @@ impl<S: Scalar> Response<S> {
         let ratio = S::one() + surprise.dot(change) / change.dot(change);
         let off = ratio.value() - 1.0;
         let error = length(surprise) / length(change);
-        if adapt && off.abs() > KNOWN {
-            let again = self.since <= u32::from(RECENT + latency);
+        if adapt && off.abs() > DEAD_BAND {
+            let again = self.since <= SAME_IMPACT + u32::from(latency);
             if again && off * (self.ratio - 1.0) < 0.0 {
                 self.give_up();
-            } else if ratio.value() > TOLERANCES.much_less {
+            } else if ratio.value() > LEAST {
                 self.mass_factor /= clamp(ratio);
                 (self.since, self.ratio) = (0, ratio.value());
                 corrected = true;
@@ -122,11 +127,11 @@ impl<S: Scalar> Response<S> {
         (expected, least): (&Vector3<S>, f64),
     ) -> bool {
         let (size, usual) = (length(change).value(), length(expected).value().max(least));
-        if self.stiff || size <= latency::IMPACT * usual || size <= TELLING_PART * length(contact).value() {
+        if self.stiff || size <= IMPACT * usual || size <= TELLING_PART * length(contact).value() {
             return false;
         }
         let ratio = S::one() + surprise.dot(change) / change.dot(change);
-        let corrected = (ratio.value() - 1.0).abs() > KNOWN && ratio.value() > TOLERANCES.much_less;
+        let corrected = (ratio.value() - 1.0).abs() > DEAD_BAND && ratio.value() > LEAST;
         if corrected {
             self.inertia_factor /= clamp(ratio);
         }
@@ -145,8 +150,8 @@ impl<S: Scalar> Response<S> {
         let ratio = S::one() + surprise.dot(change) / change.dot(change);
         let last = std::mem::replace(&mut self.ratio, ratio.value());
         let off = ratio.value() - 1.0;
-        let corrected = off.abs() > KNOWN
-            && ratio.value() > TOLERANCES.much_less
+        let corrected = off.abs() > DEAD_BAND
+            && ratio.value() > LEAST
             && (ratio.value() - last).abs() < TOLERANCES.small * last;
         if corrected {
             self.mass_factor /= clamp(ratio);
@@ -169,8 +174,8 @@ impl<S: Scalar> Response<S> {
         let newest = Sample { besides, position, contact };
         let [last, first] = self.trail;
         self.trail = [newest, last];
-        let settled = self.since > u32::from(RECENT + latency);
-        if self.stiff || !settled || error.is_some_and(|error| error.value() > KNOWN) {
+        let settled = self.since > SAME_IMPACT + u32::from(latency);
+        if self.stiff || !settled || error.is_some_and(|error| error.value() > DEAD_BAND) {
             return;
         }
         let bend = |of: fn(&Sample<S>) -> Vector3<S>| of(&newest) - of(&last) * S::from(2.0) + of(&first);
@@ -182,8 +187,7 @@ impl<S: Scalar> Response<S> {
         let moved = length(&displacement).value();
         // Only an impact bends the path enough.
         let rounding = TOLERANCES.rounding * window.position_scale(expected);
-        if jump <= latency::IMPACT * length(expected).value() || moved <= (0.25 * h * h * jump).max(rounding)
-        {
+        if jump <= IMPACT * length(expected).value() || moved <= (0.25 * h * h * jump).max(rounding) {
             return;
         }
         if -acceleration.dot(&displacement).value() / (moved * moved) * h * h > STIFF {
@@ -201,16 +205,6 @@ impl<S: Scalar> Response<S> {
         self.stiff = true;
         (self.mass_factor, self.inertia_factor) = (S::one(), S::one());
     }
-}
-
-/// Whether a body answers to a change of force otherwise than a mass does, whatever that mass: in a direction of its own.
-pub fn is_astray<S: Scalar>(surprise: &Vector3<S>, change: &Vector3<S>, expected: &Vector3<S>) -> bool {
-    let [size, usual] = [change, expected].map(|vector| length(vector).value());
-    if size == 0.0 {
-        return false;
-    }
-    let across = surprise - change * (surprise.dot(change) / change.dot(change));
-    length(&across).value() > TOLERANCES.much_less * (size + usual)
 }
 
 fn clamp<S: Scalar>(ratio: S) -> S {

@@ -4,7 +4,7 @@
 //! Displacements u over a window between places of mean d from their centre are those of a turn by the vector `2 tan(phi/2)`
 //! about its axis, `u = turn x d` [Cayley 1846]. It is found by least squares; points on a line turn across it only.
 
-use super::operator::MOST_ROWS;
+use super::operator::{FADING, MOST_ROWS};
 use crate::engine::tolerances::TOLERANCES;
 use nalgebra::{Matrix3, Vector3};
 use serde::{Deserialize, Serialize};
@@ -72,7 +72,7 @@ impl Turning {
                 let most = line.norm() * moved.norm();
                 let rounding = f64::EPSILON * (ends[one].norm() + ends[other].norm()) * line.norm();
                 let nearing = &mut self.nearing[one * count + other];
-                *nearing *= TOLERANCES.fading;
+                *nearing *= FADING;
                 if most * TOLERANCES.slight > rounding {
                     *nearing = nearing.max(line.dot(&moved).abs() / most);
                 }
@@ -93,10 +93,6 @@ impl Turning {
                     size += 1;
                     *taken = true;
                 }
-            }
-            // A single point does not turn.
-            if size == 1 {
-                continue;
             }
             let body = &body[..size];
             let half = turn(body, &means, &moves) * 0.5;

@@ -18,7 +18,6 @@
 use super::growing_force::GrowingForce;
 use crate::engine::inputs::MAX_INPUT_DERIVATIVE;
 use crate::engine::state::State;
-use crate::engine::tolerances::TOLERANCES;
 use nalgebra::Vector3;
 
 /// What is known of the force on one body.
@@ -107,6 +106,8 @@ const EARLY: f64 = 0.2;
 const PARTS: std::ops::RangeInclusive<f64> = -0.1..=1.2;
 /// Part of the answer that is left one step later, at least: a force that jumps does so once.
 const LASTING: f64 = 0.3;
+/// How fast changes are forgotten.
+const FADING: f64 = 0.8;
 /// Steps in a stretch, by how much stretches grow, and how many in a row are more than a force that sets in softly.
 const STRETCH: u32 = 5;
 const GROWTH: f64 = 2.0;
@@ -178,7 +179,7 @@ impl HeldForce {
     /// What [`look`](Self::look) makes of such a step.
     #[inline]
     fn carry(&mut self, duration: f64) -> Finding {
-        self.bend *= TOLERANCES.fading;
+        self.bend *= FADING;
         self.duration = duration;
         if self.growth.see(0.0) { Finding::Grows } else { Finding::None }
     }
@@ -194,7 +195,7 @@ impl HeldForce {
         let slope = change / self.duration;
         match self.impact.take() {
             Some(impact) => self.compare(impact, &slope, mass),
-            None => self.bend = (TOLERANCES.fading * self.bend).max((slope - self.slope).norm()),
+            None => self.bend = (FADING * self.bend).max((slope - self.slope).norm()),
         }
         if self.mean == self.force {
             self.way += 0.5 * self.moved.norm_squared();

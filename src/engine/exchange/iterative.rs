@@ -26,6 +26,8 @@ use nalgebra::Vector3;
 /// A force shows the mass if it makes so many times the acceleration that there is besides, which may have changed,
 /// and a change of velocity that is no negligible part of it.
 const TELLING: f64 = 20.0;
+/// A body that responds with less than this part does not respond: something else holds it.
+const LEAST: f64 = 0.1;
 /// Applied and computed force are the same up to this part.
 const AGREED: f64 = 1e-3;
 
@@ -80,8 +82,7 @@ fn responding_mass<S: Scalar>(
     }
     let response = (coupling.given.velocity - before.velocity) / h - free - told / mass;
     let part = response.dot(&push) / push.dot(&push);
-    // Something else holds what responds with less.
-    if part.value() > TOLERANCES.much_less { mass / part } else { mass }
+    if part.value() > LEAST { mass / part } else { mass }
 }
 
 /// Takes the force, the mass that has shown, and the motion that the master gives for the start of the next step.

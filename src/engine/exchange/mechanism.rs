@@ -24,14 +24,12 @@ use nalgebra::{Matrix3, Vector3};
 /// that is not known of all of them, or where something is not to be learnt.
 fn learns<'a, S: Scalar>(system: &'a System, state: &State<S>) -> Option<(&'a Mechanism, usize)> {
     let mechanism = system.mechanism.as_ref()?;
-    let is_clear = state.operator.joined || is_clear(state, mechanism);
     let mut late = None;
     for &member in &mechanism.members {
         let mode = &system.couplings[member].mode;
         let memory = &state.couplings[member].memory;
         // A master whose latency is given is not tried with forces of no use to it.
-        let may_be = mode.may_be_of_mechanism() && (is_clear || !memory.latency.given);
-        if !(mode.is_of_mechanism() || may_be) {
+        if !(mode.is_of_mechanism() || mode.may_be_of_mechanism() && !memory.latency.given) {
             return None;
         }
         let windows = memory.latency.windows;
@@ -43,11 +41,6 @@ fn learns<'a, S: Scalar>(system: &'a System, state: &State<S>) -> Option<(&'a Me
         late = Some(windows);
     }
     Some((mechanism, usize::from(late?)))
-}
-
-/// Whether they are known not to be free masses: the model says so, or one of them has answered to a force as none does.
-fn is_clear<S: Scalar>(state: &State<S>, mechanism: &Mechanism) -> bool {
-    mechanism.is_said || mechanism.members.iter().any(|&member| state.couplings[member].memory.astray)
 }
 
 /// Learns from the window that the master has just made. Points are together once probes have told the operator and, where
@@ -65,8 +58,7 @@ pub fn learn<S: Scalar>(system: &System, state: &mut State<S>, together: &mut In
         return;
     };
     let members = &mechanism.members;
-    let is_clear = is_clear(state, mechanism);
-    if !is_clear && !state.operator.joined {
+    if !mechanism.is_said && !state.operator.joined {
         let is_loaded = |&member: &usize| {
             let memory = &state.couplings[member].memory;
             !memory.load.is_zero() || !memory.settles[0]
@@ -96,7 +88,7 @@ pub fn learn<S: Scalar>(system: &System, state: &mut State<S>, together: &mut In
     let touches = |&member: &usize| !state.couplings[member].memory.load.is_zero();
     let is_due = if state.operator.joined {
         false
-    } else if is_clear {
+    } else if mechanism.is_said {
         state.operator.is_known() || members.iter().any(touches)
     } else {
         is_refuted(system, state, mechanism)
@@ -203,7 +195,7 @@ pub fn probe<S: Scalar>(system: &System, state: &mut State<S>, duration: f64) {
     let Some((mechanism, late)) = learns(system, state).filter(|(mechanism, _)| !mechanism.is_given) else {
         return;
     };
-    let tries = !is_clear(state, mechanism) && !state.operator.joined;
+    let tries = !mechanism.is_said && !state.operator.joined;
     let is_over = tries && !matches!(state.operator.trial, Trial::Runs { .. });
     if is_over && !state.operator.is_probed() {
         return;

@@ -5,12 +5,12 @@ use super::compliant::Mirror;
 use super::{compliant, energy, iterative, mechanism};
 use crate::engine::contact::InverseMass;
 use crate::engine::coupling::kinetic::{self, Start};
-use crate::engine::coupling::latency::{self, Changes, LatencyMemory};
+use crate::engine::coupling::latency::{self, LatencyMemory};
 use crate::engine::coupling::{CouplingMode, Latency, Motion};
 use crate::engine::law::ContactMode;
 use crate::engine::math::rotation::{FreeRotation, Orientation};
 use crate::engine::math::twist::{Mobility, Twist, Wrench};
-use crate::engine::scalar::{Scalar, length};
+use crate::engine::scalar::Scalar;
 use crate::engine::state::State;
 use crate::engine::system::{Island, System};
 use nalgebra::Vector3;
@@ -152,17 +152,15 @@ pub fn begin<S: Scalar>(
     }
 }
 
-/// Gravity by which a body is probed that the master holds still: one that may be a point of a mechanism, which may be guided.
+/// Gravity by which a body is probed that the master holds still: a point of a mechanism, which may be guided.
 pub fn held_gravity<S: Scalar>(system: &System, state: &State<S>, index: usize) -> Vector3<S> {
-    let may_be_guided = system.mechanism.as_ref().is_some_and(|mechanism| mechanism.members.contains(&index));
-    if may_be_guided { state.parameters.gravity } else { Vector3::zeros() }
+    let is_of_mechanism = system.couplings[index].mode.is_of_mechanism();
+    if is_of_mechanism { state.parameters.gravity } else { Vector3::zeros() }
 }
 
 /// The latency that one of the bodies of an island has made clear.
 fn find_latency<S: Scalar>(system: &System, state: &mut State<S>, island: &Island) -> Option<u8> {
     let mut found = None;
-    let mut changes = Changes::default();
-    let gravity = length(&state.parameters.gravity).value();
     for &index in &island.couplings {
         let mobility = match &system.couplings[index].mode {
             CouplingMode::Compliant(link) => compliant::mobility(link, &state.couplings[index].memory),
@@ -181,14 +179,11 @@ fn find_latency<S: Scalar>(system: &System, state: &mut State<S>, island: &Islan
         } else if mobility.mass.value().is_finite()
             && let Some(window) = memory.window(&coupling.given, mobility)
         {
-            let mode = &system.couplings[index].mode;
-            found = found.or(latency::detect(memory, &window, mode.is_of_mechanism()));
-            if memory.made > 2 && matches!(mode, CouplingMode::Kinetic(_)) {
-                changes.add(memory, &window, gravity);
-            }
+            let mechanism = system.couplings[index].mode.is_of_mechanism();
+            found = found.or(latency::detect(memory, &window, mechanism));
         }
     }
-    found.or_else(|| changes.tell())
+    found
 }
 
 /// The latency that the model gives.
